@@ -1,0 +1,193 @@
+use std::fmt;
+
+use crate::{BuildError, KeyHasher, KeyRules, Members, Sharder, SpecError};
+
+/// Which changes of membership a scheme can follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resizing {
+    /// Any node can join or leave.
+    Any,
+    /// Nodes join and leave at the end of the list alone.
+    TailOnly,
+    /// The count changes by whole factors.
+    Factors,
+}
+
+/// How many keys move between two nodes that both survive a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disruption {
+    /// No key at all.
+    None,
+    /// A few, growing with nodes over table size.
+    Near,
+    /// As many as it happens to be, often most of them.
+    Unbounded,
+}
+
+/// What a scheme promises. The conformance suite tests each promise both ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promises {
+    /// The changes it can follow.
+    pub resizing: Resizing,
+    /// Movement between survivors.
+    pub disruption: Disruption,
+    /// Whether nodes own in proportion to their weights.
+    pub weights: bool,
+    /// Whether the order of the node list never matters.
+    pub order_free: bool,
+    /// Who invented it: paper, program or specification.
+    pub citation: &'static str,
+}
+
+/// An option of a scheme, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionDoc {
+    /// The name in a spec.
+    pub name: &'static str,
+    /// What it takes when nothing is said.
+    pub default: &'static str,
+    /// What it does and which values it takes.
+    pub meaning: &'static str,
+}
+
+/// What a table of schemes says about one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// One line: the idea.
+    pub summary: &'static str,
+    /// When to use it.
+    pub good_for: &'static str,
+    /// What it is bad at.
+    pub bad_at: &'static str,
+    /// The time of a lookup as a closed form.
+    pub lookup_cost: &'static str,
+    /// The heap as a closed form, in bytes.
+    pub heap_cost: &'static str,
+    /// The options, in alphabetical order.
+    pub options: &'static [OptionDoc],
+}
+
+/// A configured factory: one registry entry, one spec string such as `ring:vnodes=160`.
+///
+/// # Implementing
+/// Options arrive one by one through [`with`](Scheme::with), which checks each alone;
+/// [`check`](Scheme::check) sees them together. [`check_members`](Scheme::check_members) decides
+/// everything that can be decided before memory is taken, and [`build`](Scheme::build) calls both.
+pub trait Scheme: fmt::Debug + Send + Sync {
+    /// The name in specs, such as `ring`.
+    fn name(&self) -> &'static str;
+
+    /// The canonical spec: options that differ from their defaults, in alphabetical order.
+    fn spec(&self) -> String;
+
+    /// What it is, for people.
+    fn about(&self) -> &'static About;
+
+    /// What it promises.
+    fn promises(&self) -> Promises;
+
+    /// What a reader must be told about this configuration, such as a default that matters.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The configurations that a comparison of everything shows; usually the default alone.
+    fn comparison_rows(&self) -> Vec<Box<dyn Scheme>> {
+        vec![self.box_clone()]
+    }
+
+    /// The hash that belongs to the system, used unless another is asked for.
+    fn native_hasher(&self) -> Option<Box<dyn KeyHasher>> {
+        None
+    }
+
+    /// Wraps the chosen hash where the scheme combines several values into a key.
+    fn adapt_hasher(&self, chosen: Box<dyn KeyHasher>) -> Box<dyn KeyHasher> {
+        chosen
+    }
+
+    /// What the modelled system demands of a document, whatever the hash.
+    fn key_rules(&self) -> KeyRules {
+        KeyRules::default()
+    }
+
+    /// How many bits of a key the scheme reads as a position: 64 for one that looks at the high
+    /// bits, so that hashes of 32 bits fill only a corner of its space.
+    fn key_bits(&self) -> u32 {
+        0
+    }
+
+    /// The closed form of [`Sharder::heap_bytes`] for this membership, so that a caller can refuse
+    /// before anything is built. Never less than what is built.
+    fn expected_heap_bytes(&self, members: &Members) -> u64;
+
+    /// The scheme with one option set.
+    ///
+    /// # Errors
+    /// There is no such option, or the value is not one it takes.
+    fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError>;
+
+    /// Whether the options fit together.
+    ///
+    /// # Errors
+    /// [`SpecError::Contradiction`].
+    fn check(&self) -> Result<(), SpecError> {
+        Ok(())
+    }
+
+    /// Whether it can be built for these members, without building it.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    fn check_members(&self, members: &Members) -> Result<(), BuildError>;
+
+    /// Builds an instance.
+    ///
+    /// # Errors
+    /// What [`check`](Scheme::check) and [`check_members`](Scheme::check_members) refuse.
+    fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError>;
+
+    /// A copy behind a new box.
+    fn box_clone(&self) -> Box<dyn Scheme>;
+}
+
+impl BuildError {
+    /// Refuses weights for a scheme that takes none.
+    ///
+    /// # Errors
+    /// Some node has a weight other than 1.
+    pub fn refuse_weights(scheme: &'static str, members: &Members) -> Result<(), Self> {
+        match members.first_weighted() {
+            None => Ok(()),
+            Some(node) => Err(Self::WeightsUnsupported { scheme, node: node.name().to_owned(), weight: node.weight() }),
+        }
+    }
+}
+
+impl SpecError {
+    /// The error for an option that a scheme does not have.
+    #[must_use]
+    pub fn unknown(scheme: &dyn Scheme, option: &str) -> Self {
+        let names: Vec<&str> = scheme.about().options.iter().map(|option| option.name).collect();
+        let known = if names.is_empty() { "no options".to_owned() } else { names.join(", ") };
+        Self::UnknownOption { scheme: scheme.name(), option: option.to_owned(), known }
+    }
+
+    /// Reads a whole number of an option within bounds, written in plain decimal digits.
+    ///
+    /// # Errors
+    /// [`SpecError::BadValue`] that names the bounds.
+    pub fn whole_number(option: &str, value: &str, min: u32, max: u32) -> Result<u32, Self> {
+        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+        match value.parse::<u32>() {
+            Ok(number) if digits && (min..=max).contains(&number) => Ok(number),
+            _ => Err(Self::bad_value(option, value, format!("a whole number from {min} to {max}"))),
+        }
+    }
+
+    /// The error for a value that an option does not take.
+    #[must_use]
+    pub fn bad_value(option: &str, value: &str, expected: impl Into<String>) -> Self {
+        Self::BadValue { option: option.to_owned(), value: value.to_owned(), expected: expected.into() }
+    }
+}

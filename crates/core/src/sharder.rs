@@ -1,0 +1,166 @@
+use std::fmt;
+
+use crate::{Change, Members, Refusal, ResizeOperation, Step, Unsupported};
+
+/// A handle for a node: its position in the [`Members`] of the sharder that answered.
+///
+/// It is a bare `u32` in memory, so that a batch of answers is a plain array of numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// The position as an index into a list.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        // A u32 always fits the usize of the platforms that Rust's std supports beyond 16 bits.
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A built instance over hashed keys: maps every key to a node.
+///
+/// # Requirements
+/// * Total: every `u64` has an owner; `shard` cannot fail and must not panic.
+/// * Deterministic: the answer depends on the key, the scheme's options and the members alone.
+/// * The answer is less than `members().len()`.
+///
+/// # Reproducibility
+/// The mapping is an interface. Changing the answer for any key is a breaking change.
+///
+/// # Usage
+/// The harness goes through `&dyn Sharder` and [`shard_many`](Sharder::shard_many), which costs the
+/// same as a generic call for the cheapest scheme.
+///
+/// ```
+/// use shardlab_core::{NodeId, Sharder};
+///
+/// /// The fraction of keys that two sharders place on the same node number.
+/// fn agreement<A: Sharder + ?Sized, B: Sharder + ?Sized>(a: &A, b: &B, keys: &[u64]) -> f64 {
+///     let (mut left, mut right) = (vec![NodeId(0); keys.len()], vec![NodeId(0); keys.len()]);
+///     a.shard_many(keys, &mut left);
+///     b.shard_many(keys, &mut right);
+///     let same = left.iter().zip(&right).filter(|(a, b)| a == b).count();
+///     same as f64 / keys.len() as f64
+/// }
+/// ```
+///
+/// # Implementing
+/// Run `shardlab_core::conformance::check` (feature `conformance`) in the crate's tests: it holds
+/// every promise of the scheme against what the sharder does.
+pub trait Sharder: fmt::Debug + Send + Sync {
+    /// The owner of a key.
+    fn shard(&self, key: u64) -> NodeId;
+
+    /// The owners of many keys, equal to calling [`shard`](Sharder::shard) for each.
+    ///
+    /// # Panics
+    /// The two slices differ in length.
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        assert_eq!(keys.len(), out.len(), "as many answers as keys");
+        for (slot, &key) in out.iter_mut().zip(keys) {
+            *slot = self.shard(key);
+        }
+    }
+
+    /// The nodes it places keys on.
+    fn members(&self) -> &Members;
+
+    /// Bytes of heap that the lookup structure owns. The list of members, which is shared with
+    /// whoever built it, is not counted.
+    fn heap_bytes(&self) -> usize;
+
+    /// Changes the membership in place.
+    ///
+    /// # Errors
+    /// The scheme cannot do this change, or the change does not fit the members. On an error
+    /// nothing has changed.
+    fn apply(&mut self, change: &Change) -> Result<(), Unsupported>;
+
+    /// What each node owns of all possible keys, where the scheme can say so exactly.
+    fn exact_shares(&self) -> Option<Shares> {
+        None
+    }
+
+    /// The working behind [`shard`](Sharder::shard), for people: from the key to the node.
+    fn explain(&self, key: u64) -> Vec<Step> {
+        let _ = key;
+        Vec::new()
+    }
+
+    /// Several distinct owners for one key, where the scheme has them.
+    fn as_top_k(&self) -> Option<&dyn TopK> {
+        None
+    }
+
+    /// Split and shrink rules, where the scheme has them.
+    fn as_resizable(&self) -> Option<&dyn Resizable> {
+        None
+    }
+
+    /// A copy behind a new box.
+    fn box_clone(&self) -> Box<dyn Sharder>;
+}
+
+/// A sharder that can name several distinct owners for a key, best first.
+pub trait TopK {
+    /// The first `k` owners of the key; the first is [`Sharder::shard`]. Fewer come back only if
+    /// there are fewer nodes.
+    fn top_k(&self, key: u64, k: usize) -> Vec<NodeId>;
+}
+
+/// A sharder whose number of shards changes by splitting and merging whole shards.
+pub trait Resizable {
+    /// Which single operation leads to `to` shards.
+    ///
+    /// # Errors
+    /// A [`Refusal`] that says which rule fails and where the nearest legal counts are.
+    fn operation_to(&self, to: u32) -> Result<ResizeOperation, Refusal>;
+
+    /// The shards of this index from which shard `target` of the resized index takes its documents.
+    ///
+    /// # Errors
+    /// The resize is refused, or there is no such target.
+    fn sources_of(&self, to: u32, target: NodeId) -> Result<Vec<NodeId>, Refusal>;
+
+    /// All counts that one split reaches, ascending, the present count excluded.
+    fn legal_splits(&self) -> Vec<u32>;
+
+    /// All counts that one shrink reaches, ascending, the present count excluded.
+    fn legal_shrinks(&self) -> Vec<u32>;
+
+    /// The index after the operation that leads to `to` shards.
+    ///
+    /// # Errors
+    /// The resize is refused.
+    fn resized(&self, to: u32) -> Result<Box<dyn Sharder>, Refusal>;
+}
+
+/// Ownership of the whole key space as exact counts: node i owns `parts[i]` of `whole`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// What each node owns, in membership order.
+    pub parts: Vec<u128>,
+    /// What there is to own, the sum of the parts.
+    pub whole: u128,
+}
+
+impl Shares {
+    /// The largest share over the mean share.
+    #[must_use]
+    pub fn peak_to_average(&self) -> f64 {
+        let largest = self.parts.iter().copied().max().unwrap_or(0);
+        largest as f64 * self.parts.len() as f64 / self.whole as f64
+    }
+
+    /// Each share as a fraction of the whole.
+    pub fn fractions(&self) -> impl Iterator<Item = f64> + '_ {
+        self.parts.iter().map(|&part| part as f64 / self.whole as f64)
+    }
+}

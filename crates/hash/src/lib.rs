@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod bytes;
+mod murmur3;
+mod partitioned;
+mod registry;
+mod text;
+
+pub use bytes::{Fnv1a, Identity, Murmur3, Xxh3, mix64, name_hash};
+pub use murmur3::{murmur3_utf16, murmur3_utf16_units, murmur3_x86_32};
+pub use partitioned::Partitioned;
+pub use registry::{DEFAULT, NAMES, UnknownHash, by_name};
+pub use text::{Djb2, EsMurmur3, Java, djb2, java_hash_code};

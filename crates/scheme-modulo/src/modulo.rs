@@ -1,0 +1,142 @@
+use shardlab_core::{
+    About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, Shares,
+    SpecError, Step, Unsupported,
+};
+
+const ABOUT: About = About {
+    summary: "key mod n",
+    good_for: "a number of nodes that never changes",
+    bad_at: "resizing: n to n+1 moves n/(n+1) of the keys; keys with a common divisor",
+    lookup_cost: "one remainder",
+    heap_cost: "0",
+    options: &[OptionDoc {
+        name: "signed",
+        default: "off",
+        meaning: "i32: floorMod of the low 32 bits read as a signed number, as Java systems do",
+    }],
+};
+
+/// The scheme: `modulo` or `modulo:signed=i32`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Modulo {
+    /// Whether the low 32 bits are read as a signed number.
+    pub signed: bool,
+}
+
+impl Scheme for Modulo {
+    fn name(&self) -> &'static str {
+        "modulo"
+    }
+
+    fn spec(&self) -> String {
+        if self.signed { "modulo:signed=i32" } else { "modulo" }.to_owned()
+    }
+
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn promises(&self) -> Promises {
+        Promises {
+            resizing: Resizing::TailOnly,
+            disruption: Disruption::Unbounded,
+            weights: false,
+            order_free: false,
+            citation: "division hashing; Knuth, The Art of Computer Programming 3, section 6.4",
+        }
+    }
+
+    fn expected_heap_bytes(&self, _members: &Members) -> u64 {
+        0
+    }
+
+    fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {
+        match (option, value) {
+            ("signed", "i32") => Ok(Box::new(Self { signed: true })),
+            ("signed", _) => {
+                Err(SpecError::bad_value(option, value, "i32 (leave the option out for unsigned 64-bit keys)"))
+            }
+            _ => Err(SpecError::unknown(self, option)),
+        }
+    }
+
+    fn check_members(&self, members: &Members) -> Result<(), BuildError> {
+        BuildError::refuse_weights("modulo", members)
+    }
+
+    fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError> {
+        self.check_members(members)?;
+        Ok(Box::new(ModuloSharder { scheme: *self, members: members.clone() }))
+    }
+
+    fn box_clone(&self) -> Box<dyn Scheme> {
+        Box::new(*self)
+    }
+}
+
+/// A built instance.
+#[derive(Clone, Debug)]
+pub struct ModuloSharder {
+    scheme: Modulo,
+    members: Members,
+}
+
+/// Reads the low 32 bits as a signed number.
+#[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are what Java systems hash to")]
+fn low_signed(key: u64) -> i32 {
+    (key as u32).cast_signed()
+}
+
+impl Sharder for ModuloSharder {
+    fn shard(&self, key: u64) -> NodeId {
+        let n = self.members.len();
+        let bucket = if self.scheme.signed {
+            i64::from(low_signed(key)).rem_euclid(i64::from(n)).cast_unsigned()
+        } else {
+            key % u64::from(n)
+        };
+        NodeId(u32::try_from(bucket).unwrap_or_else(|_| unreachable!("a remainder of a u32 fits one")))
+    }
+
+    fn members(&self) -> &Members {
+        &self.members
+    }
+
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
+    fn apply(&mut self, change: &Change) -> Result<(), Unsupported> {
+        let after = change.at_the_tail("modulo", &self.members)?;
+        self.scheme.check_members(&after)?;
+        self.members = after;
+        Ok(())
+    }
+
+    fn exact_shares(&self) -> Option<Shares> {
+        let n = u128::from(self.members.len());
+        let (whole, first) = if self.scheme.signed {
+            // The residue of the smallest number, −2^31, is where the one short run begins.
+            (1_u128 << 32, u128::try_from((-(1_i128 << 31)).rem_euclid(i128::try_from(n).ok()?)).ok()?)
+        } else {
+            (1_u128 << 64, 0)
+        };
+        let longer = whole % n;
+        let parts = (0..n).map(|bucket| whole / n + u128::from((bucket + n - first) % n < longer)).collect();
+        Some(Shares { parts, whole })
+    }
+
+    fn explain(&self, key: u64) -> Vec<Step> {
+        let n = self.members.len();
+        let bucket = self.shard(key);
+        if self.scheme.signed {
+            vec![Step::new("floorMod", format!("{} mod {n} = {bucket}", low_signed(key)))]
+        } else {
+            vec![Step::new("remainder", format!("{key} mod {n} = {bucket}"))]
+        }
+    }
+
+    fn box_clone(&self) -> Box<dyn Sharder> {
+        Box::new(self.clone())
+    }
+}
