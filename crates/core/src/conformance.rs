@@ -152,7 +152,7 @@ fn changes_equal_a_fresh_build(scheme: &dyn Scheme, members: &Members) {
             same_mapping(scheme, &*changed, &*build(scheme, &after), &change);
         } else if resizing == Resizing::Factors && outcome.is_ok() {
             // From one shard to two is a factor; the rules of splits are checked on their own.
-            assert!(changed.members().len() % n == 0 || n.is_multiple_of(changed.members().len()));
+            assert!(changed.members().len().is_multiple_of(n) || n.is_multiple_of(changed.members().len()));
         } else {
             let Err(error) = outcome else { panic!("{}: did {change:?} at n {n} without a promise", scheme.spec()) };
             if resizing == Resizing::TailOnly && matches!(change, Change::Remove { .. }) {

@@ -86,6 +86,12 @@ pub trait Scheme: fmt::Debug + Send + Sync {
     /// What it promises.
     fn promises(&self) -> Promises;
 
+    /// The system's own word for its nodes in a spec: "shards" beside the word "nodes" that every
+    /// scheme takes.
+    fn members_word(&self) -> &'static str {
+        "nodes"
+    }
+
     /// What a reader must be told about this configuration, such as a default that matters.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -1,1 +1,13 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod jump;
+mod walk;
+
+pub use jump::{Jump, JumpSharder};
+pub use walk::{Rounding, jump, jumps};
+
+/// The scheme with its default options, for the registry.
+#[must_use]
+pub fn scheme() -> Box<dyn shardlab_core::Scheme> {
+    Box::new(Jump::default())
+}

@@ -1,1 +1,7 @@
-//! The registry.
+#![doc = include_str!("../README.md")]
+
+mod registry;
+mod spec;
+
+pub use registry::{all, comparison_rows};
+pub use spec::{Membership, ParseError, Parsed, Problem, parse};
