@@ -1,1 +1,15 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod ring;
+mod table;
+
+pub use error::RingError;
+pub use ring::{DEFAULT_VNODES, MAX_VNODES, Ring, RingSharder};
+pub use table::RingTable;
+
+/// The scheme with its default options, for the registry.
+#[must_use]
+pub fn scheme() -> Box<dyn shardlab_core::Scheme> {
+    Box::new(Ring::default())
+}
