@@ -97,6 +97,12 @@ pub trait Scheme: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The same for a known membership, where numbers can be given.
+    fn notes_for(&self, members: &Members) -> Vec<String> {
+        let _ = members;
+        self.notes()
+    }
+
     /// The configurations that a comparison of everything shows; usually the default alone.
     fn comparison_rows(&self) -> Vec<Box<dyn Scheme>> {
         vec![self.box_clone()]
@@ -121,6 +127,12 @@ pub trait Scheme: fmt::Debug + Send + Sync {
     /// bits, so that hashes of 32 bits fill only a corner of its space.
     fn key_bits(&self) -> u32 {
         0
+    }
+
+    /// By how many units the exact shares of two nodes may differ at equal weights, for schemes that
+    /// promise it. A measurement that shows more is an error of the scheme, not a result.
+    fn largest_share_gap(&self) -> Option<u128> {
+        None
     }
 
     /// The closed form of [`Sharder::heap_bytes`] for this membership, so that a caller can refuse
