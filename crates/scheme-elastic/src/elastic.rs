@@ -152,6 +152,17 @@ impl Scheme for Elastic {
         KeyRules { id_not_empty: true, id_max_bytes: Some(MAX_ID_BYTES), ..KeyRules::default() }
     }
 
+    fn largest_share_gap(&self) -> Option<u128> {
+        match self.generation() {
+            // The 2^32 hashes are dealt round by round, and only the last round is not full.
+            Generation::ShardCount => Some(1),
+            // As before for either sign.
+            Generation::Djb2 => Some(2),
+            // A shard owns a run of residues, so the gap grows with the routing factor.
+            Generation::ShardsAsRoutingShards | Generation::DefaultRoutingShards => None,
+        }
+    }
+
     fn expected_heap_bytes(&self, _members: &Members) -> u64 {
         0
     }

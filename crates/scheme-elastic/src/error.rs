@@ -51,10 +51,7 @@ pub enum IndexError {
         shards: u32,
     },
     /// `index.routing_partition_size` is 0, or not below the number of routing shards.
-    #[error(
-        "routing_partition_size {partition} must be 1 (off) or from 2 to {}, below the {routing_shards} routing shards",
-        routing_shards.saturating_sub(1)
-    )]
+    #[error("routing_partition_size {partition} must be {}", partition_range(*routing_shards))]
     PartitionOutOfRange {
         /// The size given.
         partition: u32,
@@ -234,6 +231,14 @@ pub(crate) fn divisors(number: u32) -> Vec<u32> {
     let small: Vec<u32> = (1..=number.isqrt()).filter(|&divisor| number.is_multiple_of(divisor)).collect();
     let large = small.iter().rev().map(|&divisor| number / divisor).filter(|&divisor| divisor > number.isqrt());
     small.iter().copied().chain(large).collect()
+}
+
+/// The legal partition sizes for a message.
+fn partition_range(routing_shards: u32) -> String {
+    match routing_shards.saturating_sub(1) {
+        0 | 1 => format!("1 (off): a size has to be below the number of routing shards, here {routing_shards}"),
+        most => format!("1 (off) or from 2 to {most}, below the {routing_shards} routing shards"),
+    }
 }
 
 /// The divisors for a message, cut where nobody would read on.

@@ -62,6 +62,7 @@ fn creation_rules_are_told_with_their_numbers() {
     assert!(refusal("created=8.15,routing_shards=3", 4).starts_with("3 routing shards are fewer than the 4 shards"));
     assert!(refusal("created=8.15", 1025).contains("1025 shards are above the limit of 1024"));
     assert!(refusal("created=6.8,partition=5", 5).contains("from 2 to 4"));
+    assert!(refusal("created=6.8,partition=2", 2).contains("must be 1 (off): "));
     let five = Members::dense(5).unwrap();
     assert!(scheme("created=8.15,partition=639").build(&five).is_ok());
     assert!(scheme("created=9.4,partition=640").build(&five).is_err());
