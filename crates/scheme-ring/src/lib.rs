@@ -2,10 +2,12 @@
 
 mod error;
 mod ring;
+mod sharder;
 mod table;
 
 pub use error::RingError;
-pub use ring::{DEFAULT_VNODES, MAX_VNODES, Ring, RingSharder};
+pub use ring::{DEFAULT_VNODES, MAX_VNODES, Ring};
+pub use sharder::RingSharder;
 pub use table::RingTable;
 
 /// The scheme with its default options, for the registry.

@@ -1,0 +1,136 @@
+use shardlab_core::{Change, Members, NodeId, Scheme, Sharder, Shares, Step, Unsupported};
+
+use crate::Maglev;
+
+/// 2^64 over the golden ratio, the multiplier of Fibonacci hashing (Knuth).
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Up to so many nodes a table entry has 16 bits.
+pub(crate) const NARROW_NODES: u32 = 1 << 16;
+
+/// The table: which node has each slot.
+#[derive(Clone, Debug)]
+pub(crate) enum Entries {
+    Narrow(Box<[u16]>),
+    Wide(Box<[NodeId]>),
+}
+
+impl Entries {
+    /// A table of the width that so many nodes need.
+    pub(crate) fn new(slots: u32, nodes: u32) -> Self {
+        if nodes <= NARROW_NODES {
+            Self::Narrow(vec![0; slots as usize].into_boxed_slice())
+        } else {
+            Self::Wide(vec![NodeId(0); slots as usize].into_boxed_slice())
+        }
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, slot: usize, id: NodeId) {
+        match self {
+            Self::Narrow(entries) => {
+                entries[slot] = u16::try_from(id.0).unwrap_or_else(|_| unreachable!("at most 65,536 nodes"));
+            }
+            Self::Wide(entries) => entries[slot] = id,
+        }
+    }
+
+    #[inline]
+    fn at(&self, slot: usize) -> NodeId {
+        match self {
+            Self::Narrow(entries) => NodeId(entries[slot].into()),
+            Self::Wide(entries) => entries[slot],
+        }
+    }
+}
+
+/// A built instance.
+#[derive(Clone, Debug)]
+pub struct MaglevSharder {
+    scheme: Maglev,
+    members: Members,
+    entries: Entries,
+}
+
+/// The slot of a key: the high half of a product, which needs no division. The key is multiplied
+/// first, so that sequential keys and keys of 32 bits reach all slots.
+#[inline]
+fn slot_of(key: u64, table: u32) -> usize {
+    let slot = (u128::from(key.wrapping_mul(GOLDEN)) * u128::from(table)) >> 64;
+    usize::try_from(slot).unwrap_or_else(|_| unreachable!("less than the table"))
+}
+
+impl MaglevSharder {
+    pub(crate) fn new(scheme: Maglev, members: Members) -> Self {
+        let entries = scheme.fill(&members);
+        Self { scheme, members, entries }
+    }
+
+    /// The node of each slot.
+    pub fn slots(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.scheme.table() as usize).map(|slot| self.entries.at(slot))
+    }
+}
+
+impl Sharder for MaglevSharder {
+    fn shard(&self, key: u64) -> NodeId {
+        self.entries.at(slot_of(key, self.scheme.table()))
+    }
+
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        assert_eq!(keys.len(), out.len(), "as many answers as keys");
+        // The width of the entries is asked once for all keys.
+        match &self.entries {
+            Entries::Narrow(entries) => {
+                for (answer, &key) in out.iter_mut().zip(keys) {
+                    *answer = NodeId(entries[slot_of(key, self.scheme.table())].into());
+                }
+            }
+            Entries::Wide(entries) => {
+                for (answer, &key) in out.iter_mut().zip(keys) {
+                    *answer = entries[slot_of(key, self.scheme.table())];
+                }
+            }
+        }
+    }
+
+    fn members(&self) -> &Members {
+        &self.members
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match &self.entries {
+            Entries::Narrow(entries) => size_of_val(&**entries),
+            Entries::Wide(entries) => size_of_val(&**entries),
+        }
+    }
+
+    fn apply(&mut self, change: &Change) -> Result<(), Unsupported> {
+        let after = self.members.after(change)?;
+        self.scheme.check_members(&after)?;
+        *self = Self::new(self.scheme, after);
+        Ok(())
+    }
+
+    fn exact_shares(&self) -> Option<Shares> {
+        let mut parts = vec![0; self.members.len() as usize];
+        for node in self.slots() {
+            parts[node.index()] += 1;
+        }
+        Some(Shares { parts, whole: self.scheme.table().into() })
+    }
+
+    fn explain(&self, key: u64) -> Vec<Step> {
+        let table = self.scheme.table();
+        let spread = key.wrapping_mul(GOLDEN);
+        vec![
+            Step::new("key times 0x9E3779B97F4A7C15", format!("{spread} (wrapping at 64 bits)")),
+            Step::new("slot", format!("{spread} * {table} / 2^64 = {}", slot_of(key, table))),
+            Step::new("node of the slot", self.members.name(self.shard(key)).into_owned()),
+        ]
+    }
+
+    fn box_clone(&self) -> Box<dyn Sharder> {
+        Box::new(self.clone())
+    }
+}
