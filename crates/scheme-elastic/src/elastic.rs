@@ -109,6 +109,10 @@ impl Scheme for Elastic {
         spec
     }
 
+    fn members_word(&self) -> &'static str {
+        "shards"
+    }
+
     fn about(&self) -> &'static About {
         &ABOUT
     }
