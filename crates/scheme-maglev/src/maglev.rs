@@ -123,6 +123,10 @@ impl Scheme for Maglev {
         }
     }
 
+    fn largest_share_gap(&self) -> Option<u128> {
+        Some(1)
+    }
+
     fn expected_heap_bytes(&self, members: &Members) -> u64 {
         u64::from(self.table) * if members.len() <= NARROW_NODES { 2 } else { 4 }
     }

@@ -83,7 +83,7 @@ impl Seeds {
 
     /// The node of the lowest cost.
     ///
-    /// A logarithm costs as much as ten scores, but −ln(u) ≥ 1 − u: a node for which even that bound
+    /// A logarithm costs as much as ten scores, but −ln(u) ≥ 1 − u: a node for which even such a bound
     /// is above the best cost cannot win. About ln n logarithms are left of n. The margin is far
     /// above the rounding errors on both sides, so that the answer is that of all logarithms.
     pub(crate) fn cheapest(&self, weights: &[f64], key: u64) -> u32 {
