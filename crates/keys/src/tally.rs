@@ -1,0 +1,100 @@
+use shardlab_core::rows::{KeySet, Skipped};
+use shardlab_core::{RawChunk, RawKey};
+
+use crate::digest::Digest;
+use crate::error::BadRecord;
+use crate::{RecordFault, shown};
+
+/// Everything that is counted while documents pass: read = accepted + skipped at any time.
+#[derive(Default)]
+pub(crate) struct Tally {
+    digest: Digest,
+    read: u64,
+    accepted: u64,
+    with_routing: u64,
+    consecutive_duplicates: u64,
+    skipped: Vec<Reason>,
+    last_id: Vec<u8>,
+    last_routing: Vec<u8>,
+    last_hashed: u64,
+}
+
+struct Reason {
+    field: Option<String>,
+    reason: &'static str,
+    shown: Skipped,
+}
+
+impl Tally {
+    /// Counts a document and appends it to the chunk.
+    pub(crate) fn accept(&mut self, key: RawKey<'_>, weight: Option<u64>, chunk: &mut RawChunk) {
+        self.digest.document(&key, weight);
+        if self.accepted > 0 && self.last_id == key.id && self.last_routing == key.routing {
+            self.consecutive_duplicates += 1;
+        } else {
+            self.last_id.clear();
+            self.last_id.extend_from_slice(key.id);
+            self.last_routing.clear();
+            self.last_routing.extend_from_slice(key.routing);
+        }
+        self.read += 1;
+        self.accepted += 1;
+        self.with_routing += u64::from(!key.routing.is_empty());
+        chunk.push(key, weight);
+    }
+
+    /// Counts a key that needs no hashing and appends it to the chunk.
+    pub(crate) fn accept_hashed(&mut self, key: u64, chunk: &mut RawChunk) {
+        self.digest.hashed(key);
+        self.consecutive_duplicates += u64::from(self.accepted > 0 && self.last_hashed == key);
+        self.last_hashed = key;
+        self.read += 1;
+        self.accepted += 1;
+        chunk.push_hashed(key);
+    }
+
+    /// Counts a record that is left out.
+    pub(crate) fn skip(&mut self, bad: &BadRecord) {
+        self.read += 1;
+        let reason = bad.fault.reason();
+        if let Some(known) = self.skipped.iter_mut().find(|known| known.reason == reason && known.field == bad.field) {
+            known.shown.count += 1;
+            return;
+        }
+        let mut text = bad.field.as_ref().map_or_else(|| reason.to_owned(), |field| format!("{field}: {reason}"));
+        if let RecordFault::Missing { present: Some(present) } = &bad.fault {
+            // What the first such record holds is the best clue to the field that was meant.
+            text.push_str(&format!("; the fields there are {present}"));
+        }
+        let first_at = format!("{}:{}", bad.file, bad.line);
+        let shown = Skipped { reason: text, count: 1, first_at };
+        self.skipped.push(Reason { field: bad.field.clone(), reason, shown });
+    }
+
+    pub(crate) const fn read(&self) -> u64 {
+        self.read
+    }
+
+    pub(crate) const fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    pub(crate) const fn with_routing(&self) -> u64 {
+        self.with_routing
+    }
+
+    pub(crate) fn key_set(&self, description: &str, notes: Vec<String>) -> KeySet {
+        KeySet {
+            description: shown::escaped(description.as_bytes()),
+            digest: self.digest.hex(),
+            read: self.read,
+            accepted: self.accepted,
+            skipped: self.skipped.iter().map(|reason| reason.shown.clone()).collect(),
+            consecutive_duplicates: self.consecutive_duplicates,
+            distinct: None,
+            distinct_heap_bytes: None,
+            with_routing: self.with_routing,
+            notes,
+        }
+    }
+}
