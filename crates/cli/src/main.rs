@@ -1,1 +1,53 @@
-fn main() {}
+//! The `shardlab` command: a table of contents. Each subcommand has a file of its own in `cmd`.
+
+mod cmd;
+mod failure;
+mod input;
+mod membership;
+mod output;
+mod progress;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "shardlab",
+    version,
+    about = "Choose a sharding scheme with evidence.",
+    long_about = "Choose a sharding scheme with evidence: where keys go, how evenly they lie, what a change of the \
+                  number of nodes moves, and what a lookup costs.",
+    after_help = "Exit codes: 0 done, 1 a requirement not met, 2 bad input or usage.\n\nExamples:\n  \
+                  shardlab compare\n  shardlab compare --nodes 12 --keys ids.csv --id-field user_id\n  \
+                  shardlab route --scheme elastic:shards=6,created=8.15 --explain 654321\n  \
+                  shardlab verdict --counts 58856,18389,22755\n  shardlab schemes",
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compare schemes on the same keys: balance, movement, memory and speed.
+    Compare(cmd::compare::Args),
+    /// Say where each key goes, and why.
+    Route(cmd::route::Args),
+    /// Judge counts that somebody already has: chance or structural?
+    Verdict(cmd::verdict::Args),
+    /// List the schemes with their promises, costs, options and sources.
+    Schemes(cmd::schemes::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Compare(args) => cmd::compare::run(args),
+        Command::Route(args) => cmd::route::run(args),
+        Command::Verdict(args) => cmd::verdict::run(args),
+        Command::Schemes(args) => cmd::schemes::run(args),
+    };
+    failure::exit_code(outcome)
+}

@@ -187,6 +187,10 @@ fn shares_are_exact(scheme: &dyn Scheme, members: &Members) {
     let spec = scheme.spec();
     assert_eq!(shares.parts.len(), members.len() as usize, "{spec}: one share a node");
     assert_eq!(shares.parts.iter().sum::<u128>(), shares.whole, "{spec}: shares must add up to the whole");
+    if let Some(gap) = scheme.largest_share_gap() {
+        let (least, most) = (shares.parts.iter().min(), shares.parts.iter().max());
+        assert!(most.zip(least).is_some_and(|(most, least)| most - least <= gap), "{spec}: shares {least:?} to {most:?}");
+    }
     if members.len() > 100 {
         return;
     }

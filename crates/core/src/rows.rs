@@ -83,6 +83,10 @@ pub struct Balance {
     /// scheme's whole key space can be evaluated.
     #[serde(serialize_with = "rounded_option")]
     pub exact_peak_to_average: Option<f64>,
+    /// The probability that a perfectly fair random placement leaves at least one node empty, where
+    /// nodes have equal weights and it is not too small to matter.
+    #[serde(serialize_with = "rounded_option", skip_serializing_if = "Option::is_none")]
+    pub empty_probability: Option<f64>,
     /// What the spread means.
     pub verdict: Verdict,
 }

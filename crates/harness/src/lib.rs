@@ -1,1 +1,16 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod balance;
+mod compare;
+mod error;
+mod memory;
+mod movement;
+mod pass;
+mod reading;
+mod timing;
+
+pub use balance::{Fair, balance, weight_load};
+pub use compare::{Plan, Request, RowRequest};
+pub use error::{CompareError, Impossible};
+pub use movement::{ideal_fraction, minimum_keys};
+pub use timing::Floor;

@@ -1,1 +1,13 @@
-//! x
+#![doc = include_str!("../README.md")]
+
+mod chart;
+mod comparison;
+mod escape;
+mod table;
+mod units;
+
+pub use chart::{ChartError, load_chart};
+pub use comparison::{comparison_csv, comparison_json, comparison_text};
+pub use escape::{for_csv, for_markdown, for_terminal};
+pub use table::{Format, Table};
+pub use units::{bytes, nanoseconds, percent, ratio};

@@ -46,6 +46,10 @@ impl Scheme for Modulo {
         }
     }
 
+    fn largest_share_gap(&self) -> Option<u128> {
+        Some(1)
+    }
+
     fn expected_heap_bytes(&self, _members: &Members) -> u64 {
         0
     }

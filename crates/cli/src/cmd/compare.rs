@@ -1,0 +1,134 @@
+use std::path::PathBuf;
+
+use anyhow::bail;
+use shardlab_core::Members;
+use shardlab_harness::{Plan, Request, RowRequest};
+use shardlab_report::{comparison_json, comparison_text, load_chart};
+
+use crate::input::KeyArgs;
+use crate::membership::{NodeArgs, of_spec};
+use crate::output::{TableFormat, print, terminal_width, write_file};
+use crate::progress::Bar;
+use crate::size;
+
+/// The number of nodes where nothing is said.
+const DEFAULT_NODES: u32 = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Timing {
+    On,
+    Off,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Without keys it compares on an embedded file of real-looking ids, without nodes on 10.\n\n\
+                        Examples:\n  \
+                        shardlab compare\n  \
+                        shardlab compare --nodes 12 --scheme jump --scheme ring:vnodes=200\n  \
+                        shardlab compare --nodes-file nodes.csv --synthetic random:1000000\n  \
+                        shardlab compare --keys export.ndjson.gz --skip-bad --format markdown\n  \
+                        zcat ids.gz | shardlab compare --keys - --timing off --format json")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    nodes: NodeArgs,
+    /// Scheme with options, such as ring:vnodes=200; may be given several times [default: every scheme]
+    #[arg(long, value_name = "SPEC")]
+    scheme: Vec<String>,
+    #[command(flatten)]
+    keys: KeyArgs,
+    /// Count each document (id and routing value) once
+    #[arg(long, help_heading = "Keys")]
+    distinct: bool,
+    /// Threads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Whether to measure times; with "off" the output is the same bytes everywhere
+    #[arg(long, value_enum, default_value = "on")]
+    timing: Timing,
+    /// Memory that tables and counters may take, such as 500MB or 2GiB
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    max_memory: u64,
+    /// Form of the output
+    #[arg(long, value_enum, default_value = "table")]
+    format: TableFormat,
+    /// Also draw the load of the fullest and the emptiest node as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    let (rows, members) = rows_and_members(&args)?;
+    let threads = args.threads.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
+    let request = Request {
+        members,
+        rows,
+        hash: args.keys.hasher()?,
+        seed: args.keys.seed,
+        threads,
+        timing: args.timing == Timing::On,
+        max_memory: args.max_memory,
+    };
+    let plan = Plan::new(request)?;
+    let mut documents = args.keys.documents_or_sample(plan.rules())?;
+    if args.distinct {
+        documents = shardlab_keys::distinct(documents);
+    }
+    let bar = Bar::new();
+    let outcome = plan.run(&mut *documents, command_line(), &|progress| bar.show(progress));
+    bar.finish();
+    let comparison = outcome?;
+    if let Some(path) = &args.chart {
+        write_file(path, &load_chart(&comparison)?)?;
+    }
+    match args.format.as_table() {
+        Some(format) => print(&comparison_text(&comparison, format, terminal_width())),
+        None => print(&comparison_json(&comparison)?),
+    }
+}
+
+/// The rows that are asked for, and the one membership that all of them serve.
+fn rows_and_members(args: &Args) -> anyhow::Result<(Vec<RowRequest>, Members)> {
+    let mut members = args.nodes.members()?.map(|members| ("--nodes or --nodes-file".to_owned(), members));
+    if args.scheme.is_empty() {
+        let rows = shardlab_schemes::comparison_rows();
+        let rows = rows.into_iter().map(|scheme| RowRequest { scheme, required: false }).collect();
+        return Ok((rows, members.map_or_else(|| Members::dense(DEFAULT_NODES), |(_, members)| Ok(members))?));
+    }
+    let flags = members.is_some();
+    let mut rows: Vec<RowRequest> = Vec::new();
+    for spec in &args.scheme {
+        let parsed = shardlab_schemes::parse(spec)?;
+        if let Some(given) = &parsed.membership {
+            let given = of_spec(given)?;
+            match &members {
+                Some((first, _)) if flags => bail!("{first} and the scheme {spec:?} both give the membership; keep one"),
+                Some((first, other)) if *other != given => bail!(
+                    "the schemes {first:?} and {spec:?} give different memberships; a comparison has one (use --nodes)"
+                ),
+                _ => members = Some((spec.clone(), given)),
+            }
+        }
+        let canonical = parsed.scheme.spec();
+        if rows.iter().any(|row| row.scheme.spec() == canonical) {
+            bail!("the scheme {canonical:?} is asked for twice");
+        }
+        rows.push(RowRequest { scheme: parsed.scheme, required: true });
+    }
+    Ok((rows, members.map_or_else(|| Members::dense(DEFAULT_NODES), |(_, members)| Ok(members))?))
+}
+
+/// The command line, quoted where a shell would need it.
+fn command_line() -> String {
+    let quoted = std::env::args_os().enumerate().map(|(place, word)| {
+        let word = word.to_string_lossy();
+        if place == 0 {
+            return "shardlab".to_owned();
+        }
+        let plain = |letter: char| letter.is_alphanumeric() || "-_=:,./+%@".contains(letter);
+        if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,33 @@
+use std::io;
+use std::process::ExitCode;
+
+use shardlab_report::for_terminal;
+
+/// Bad input or usage.
+const BAD_INPUT: u8 = 2;
+
+/// The exit code for an outcome; an error is printed to stderr, with its causes where they add
+/// something.
+pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
+    let Err(error) = outcome else { return ExitCode::SUCCESS };
+    // Whoever reads our output has seen enough: `shardlab route … | head` is no failure.
+    if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_broken_pipe)) {
+        return ExitCode::SUCCESS;
+    }
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    // Line feeds are ours; everything else that could steer a terminal came from outside.
+    let safe: Vec<String> = message.lines().map(for_terminal).collect();
+    eprintln!("error: {}", safe.join("\n"));
+    ExitCode::from(BAD_INPUT)
+}
+
+fn is_broken_pipe(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}
