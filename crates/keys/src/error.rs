@@ -210,8 +210,10 @@ pub enum RecordFault {
     /// The compressed file ends too early.
     #[error("the compressed file is truncated, and nothing after this line can be read; fetch it again")]
     Truncated,
-    /// The compressed file is damaged.
-    #[error("the compressed file is damaged ({what}), and nothing after this line can be read; fetch it again")]
+    /// The compressed file is damaged, or of a form that the decoder does not know.
+    #[error(
+        "the compressed file cannot be unpacked ({what}), and nothing after this line can be read; fetch it again, or unpack it first"
+    )]
     Corrupt {
         /// The decoder's words.
         what: String,
@@ -250,7 +252,7 @@ impl RecordFault {
                 _ => "cannot be placed",
             },
             Self::Truncated => "compressed file is truncated; nothing after this line was read",
-            Self::Corrupt { .. } => "compressed file is damaged; nothing after this line was read",
+            Self::Corrupt { .. } => "compressed file cannot be unpacked; nothing after this line was read",
             Self::Trailing => "bytes follow the end of the compressed data",
         }
     }

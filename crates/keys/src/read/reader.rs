@@ -167,6 +167,7 @@ impl Reader {
             Err(Stop::TooLong) => {
                 if self.skip_bad {
                     self.lines.skip_line();
+                    self.lines_seen += 1;
                 }
                 (None, RecordFault::TooLong)
             }

@@ -107,6 +107,7 @@ fn block_generator(seed: u64, block: u64) -> Xoshiro256PlusPlus {
 struct Maker {
     kind: Kind,
     digits: itoa::Buffer,
+    uuid: [u8; 36],
     id: Vec<u8>,
     routing: Vec<u8>,
     /// For tenants: the sum of the weights of ranks 0 to k.
@@ -116,7 +117,7 @@ struct Maker {
 impl Maker {
     fn new(kind: Kind) -> Self {
         let cumulative = if let Kind::ZipfTenants { tenants, s } = kind { zipf(tenants, s) } else { Vec::new() };
-        Self { kind, digits: itoa::Buffer::new(), id: Vec::new(), routing: Vec::new(), cumulative }
+        Self { kind, digits: itoa::Buffer::new(), uuid: [0; 36], id: Vec::new(), routing: Vec::new(), cumulative }
     }
 
     /// Document `number`, with the draws it needs. The numbers fit, which the spec has checked.
@@ -132,13 +133,13 @@ impl Maker {
             }
             Kind::Uuid4 => {
                 let (high, low) = (random.next_u64(), random.next_u64());
-                write_uuid(&mut self.id, high, 4, low);
-                RawKey::id(&self.id)
+                self.uuid = uuid(high, 4, low);
+                RawKey::id(&self.uuid)
             }
             Kind::Uuid7 => {
                 let (high, low) = (random.next_u64(), random.next_u64());
-                write_uuid(&mut self.id, (START_MS + number) << 16 | high & 0xFFFF, 7, low);
-                RawKey::id(&self.id)
+                self.uuid = uuid((START_MS + number) << 16 | high & 0xFFFF, 7, low);
+                RawKey::id(&self.uuid)
             }
             Kind::Snowflake { step_ms } => {
                 let ms = START_MS - SNOWFLAKE_EPOCH_MS + number * step_ms;
@@ -183,19 +184,30 @@ fn draw(cumulative: &[f64], random: u64) -> usize {
     cumulative.partition_point(|&sum| sum <= point).min(cumulative.len().saturating_sub(1))
 }
 
-/// Writes a UUID of RFC 9562 in lower case: `high` with the version in place of bits 12 to 15, `low`
-/// with the variant in place of its two highest bits.
-fn write_uuid(id: &mut Vec<u8>, high: u64, version: u64, low: u64) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
+/// The hexadecimal digits of every byte.
+const HEX_PAIRS: [[u8; 2]; 256] = {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+/// A UUID of RFC 9562 in lower case: `high` with the version in place of bits 12 to 15, `low` with the
+/// variant in place of its two highest bits.
+fn uuid(high: u64, version: u64, low: u64) -> [u8; 36] {
+    const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
     let high = high & !0xF000 | version << 12;
     let low = low & !(0b11 << 62) | 0b10 << 62;
-    id.clear();
-    for (place, byte) in high.to_be_bytes().into_iter().chain(low.to_be_bytes()).enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            id.push(b'-');
-        }
-        id.extend([HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    let bytes = u128::from(high) << 64 | u128::from(low);
+    let mut text = [b'-'; 36];
+    for (place, byte) in PLACES.into_iter().zip(bytes.to_be_bytes()) {
+        text[place..place + 2].copy_from_slice(&HEX_PAIRS[usize::from(byte)]);
     }
+    text
 }
 
 #[cfg(test)]
