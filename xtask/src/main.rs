@@ -49,7 +49,8 @@ fn main() -> ExitCode {
 }
 
 fn ci() -> anyhow::Result<()> {
-    let status = Command::new("bash").arg(".ci/run").current_dir(root::workspace()).status().context("cannot run bash")?;
+    let status =
+        Command::new("bash").arg(".ci/run").current_dir(root::workspace()).status().context("cannot run bash")?;
     anyhow::ensure!(status.success(), "CI failed");
     Ok(())
 }

@@ -32,7 +32,8 @@ pub(crate) fn run(root: &Path, name: &str) -> anyhow::Result<()> {
     let crate_ident = format!("shardlab_scheme_{}", name.replace('-', "_"));
     let registry = insert_before(&registry, REGISTRY_MARK, &format!("    {crate_ident}::scheme,\n"))
         .with_context(|| format!("{REGISTRY} has lost its line {REGISTRY_MARK:?}"))?;
-    let last = manifest.lines().rfind(|line| line.starts_with("shardlab-scheme-")).context("no scheme in the manifest")?;
+    let last =
+        manifest.lines().rfind(|line| line.starts_with("shardlab-scheme-")).context("no scheme in the manifest")?;
     let line = format!("{last}\nshardlab-scheme-{name} = {{ path = \"../scheme-{name}\" }}");
     let manifest = manifest.replacen(last, &line, 1);
     for (file, text) in FILES {
@@ -91,7 +92,10 @@ mod tests {
         let registry = read(&root.path().join(REGISTRY)).unwrap();
         assert!(registry.contains("jump::scheme,\n    shardlab_scheme_two_words::scheme,\n    // New"), "{registry}");
         let manifest = read(&root.path().join(MANIFEST)).unwrap();
-        assert!(manifest.contains("\nshardlab-scheme-two-words = { path = \"../scheme-two-words\" }\nthiserror"), "{manifest}");
+        assert!(
+            manifest.contains("\nshardlab-scheme-two-words = { path = \"../scheme-two-words\" }\nthiserror"),
+            "{manifest}"
+        );
         let source = read(&root.path().join("crates/scheme-two-words/src/two_words.rs")).unwrap();
         assert!(source.contains("pub struct TwoWords") && !source.contains('@'), "{source}");
         assert!(run(root.path(), "two-words").is_err(), "a second time");

@@ -78,7 +78,8 @@ fn packages(root: &Path) -> anyhow::Result<Vec<Package>> {
     anyhow::ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let list = metadata["packages"].as_array().context("cargo metadata has no packages")?;
-    let folder_name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder_name =
+        |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let package = |value: &serde_json::Value| {
         let manifest = Path::new(value["manifest_path"].as_str().context("a package without manifest")?);
         let folder = manifest.parent().context("a manifest without folder")?.to_path_buf();
@@ -127,12 +128,16 @@ fn check_manifest(package: &Package, faults: &mut Vec<String>) -> anyhow::Result
         }
     }
     // Otherwise `cargo bench -- --save-baseline x` hands the flag to a test harness that knows none.
-    let unbenched = |target: Option<&toml::Value>| target.and_then(|target| target.get("bench")) == Some(&toml::Value::Boolean(false));
+    let unbenched = |target: Option<&toml::Value>| {
+        target.and_then(|target| target.get("bench")) == Some(&toml::Value::Boolean(false))
+    };
     if package.folder.join("src/lib.rs").exists() && !unbenched(manifest.get("lib")) {
         faults.push(format!("{name}: [lib] bench = false is missing"));
     }
     let bins = manifest.get("bin").and_then(toml::Value::as_array);
-    if package.folder.join("src/main.rs").exists() && !bins.is_some_and(|bins| bins.iter().all(|bin| unbenched(Some(bin)))) {
+    if package.folder.join("src/main.rs").exists()
+        && !bins.is_some_and(|bins| bins.iter().all(|bin| unbenched(Some(bin))))
+    {
         faults.push(format!("{name}: [[bin]] with bench = false is missing"));
     }
     Ok(())
@@ -149,10 +154,12 @@ fn check_sources(root: &Path, package: &Package, packages: &[Package], faults: &
         for (line, code) in (1..).zip(text.lines()) {
             let words = || code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
             let comment = code.trim_start().starts_with("//");
-            if package.name != "kernels" && package.name != "xtask" && !comment && words().any(|word| word == "unsafe") {
+            if package.name != "kernels" && package.name != "xtask" && !comment && words().any(|word| word == "unsafe")
+            {
                 faults.push(format!("{shown}:{line}: unsafe belongs into crates/kernels"));
             }
-            let prints = ["println!", "eprintln!", "print!", "eprint!"].iter().any(|call| code.trim_start().starts_with(call));
+            let prints =
+                ["println!", "eprintln!", "print!", "eprint!"].iter().any(|call| code.trim_start().starts_with(call));
             if in_src && prints && !["cli", "xtask"].contains(&package.name.as_str()) {
                 faults.push(format!("{shown}:{line}: only cli and xtask print"));
             }
@@ -189,7 +196,15 @@ fn check_house(root: &Path, packages: &[Package], faults: &mut Vec<String>) -> a
             faults.push(format!("{}: no tests/conformance.rs", package.name));
         }
     }
-    for file in ["README.md", "METHODOLOGY.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "reports/README.md"] {
+    for file in [
+        "README.md",
+        "METHODOLOGY.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE-MIT",
+        "LICENSE-APACHE",
+        "reports/README.md",
+    ] {
         if !root.join(file).exists() {
             faults.push(format!("{file} is missing"));
         }
@@ -209,7 +224,10 @@ fn check_house(root: &Path, packages: &[Package], faults: &mut Vec<String>) -> a
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     let defaults = manifest["workspace"].get("default-members").and_then(toml::Value::as_array);
     for heavy in ["engine", "python"] {
-        let listed = defaults.is_some_and(|list| list.iter().any(|member| member.as_str().is_some_and(|member| member.contains(heavy) || member == "crates/*")));
+        let listed = defaults.is_some_and(|list| {
+            list.iter()
+                .any(|member| member.as_str().is_some_and(|member| member.contains(heavy) || member == "crates/*"))
+        });
         if listed {
             faults.push(format!("default-members must leave out {heavy}"));
         }

@@ -131,7 +131,9 @@ impl KeyArgs {
             ("--encoding", self.encoding != EncodingArg::Utf8),
         ];
         match flags.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => bail!("{flag} describes a key file and does nothing for {source}; give --keys FILE, or leave it out"),
+            Some((flag, _)) => {
+                bail!("{flag} describes a key file and does nothing for {source}; give --keys FILE, or leave it out")
+            }
             None => Ok(()),
         }
     }

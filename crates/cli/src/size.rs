@@ -16,10 +16,8 @@ const UNITS: [(&str, u64); 9] = [
 /// Reads a size such as `300MB`, `2GiB`, `1.5GB` or `4096`.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size; write for example 300MB, 1.5GB (10^9 bytes) or 2GiB (2^30)");
-    let (number, unit) = UNITS
-        .iter()
-        .find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit)))
-        .unwrap_or((text, 1));
+    let (number, unit) =
+        UNITS.iter().find_map(|&(name, unit)| Some((text.strip_suffix(name)?, unit))).unwrap_or((text, 1));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(fraction) || fraction.len() > 12 || number.ends_with('.') {

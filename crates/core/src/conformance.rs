@@ -189,7 +189,10 @@ fn shares_are_exact(scheme: &dyn Scheme, members: &Members) {
     assert_eq!(shares.parts.iter().sum::<u128>(), shares.whole, "{spec}: shares must add up to the whole");
     if let Some(gap) = scheme.largest_share_gap() {
         let (least, most) = (shares.parts.iter().min(), shares.parts.iter().max());
-        assert!(most.zip(least).is_some_and(|(most, least)| most - least <= gap), "{spec}: shares {least:?} to {most:?}");
+        assert!(
+            most.zip(least).is_some_and(|(most, least)| most - least <= gap),
+            "{spec}: shares {least:?} to {most:?}"
+        );
     }
     if members.len() > 100 {
         return;

@@ -93,9 +93,8 @@ pub fn balance(counts: &[u64], fair: &Fair, shares: Option<&Shares>, rows: usize
         noise_floor_cv,
         expected_cv,
         keys_per_node: keys / nodes,
-        exact_peak_to_average: shares.map(|shares| {
-            shares.fractions().zip(fair.fractions()).map(|(share, p)| share / p).fold(0.0, f64::max)
-        }),
+        exact_peak_to_average: shares
+            .map(|shares| shares.fractions().zip(fair.fractions()).map(|(share, p)| share / p).fold(0.0, f64::max)),
         empty_probability: match fair {
             Fair::Equal(nodes) => empty_probability(total, *nodes),
             Fair::Weighted(_) => None,
@@ -134,7 +133,8 @@ fn empty_probability(keys: u64, nodes: usize) -> Option<f64> {
 #[must_use]
 pub fn weight_load(sums: &[u128], fair: &Fair) -> WeightLoad {
     let total: u128 = sums.iter().sum();
-    let spread = Spread::of(sums.iter().zip(fair.fractions()).map(|(&sum, p)| safe_ratio(sum as f64, total as f64 * p)));
+    let spread =
+        Spread::of(sums.iter().zip(fair.fractions()).map(|(&sum, p)| safe_ratio(sum as f64, total as f64 * p)));
     WeightLoad {
         sums: sums.iter().map(u128::to_string).collect(),
         peak_to_average: spread.largest,

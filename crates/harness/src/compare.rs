@@ -183,7 +183,8 @@ impl Plan {
         };
         let fair = Fair::of(&self.members);
         let mut measured = Vec::new();
-        for (index, ((row, tally), (scheme, changes, shares))) in pass_rows.iter().zip(&tallies).zip(&details).enumerate()
+        for (index, ((row, tally), (scheme, changes, shares))) in
+            pass_rows.iter().zip(&tallies).zip(&details).enumerate()
         {
             let times = timed.as_ref().map(|timed| timed.rows[index]);
             let judge = Judge { scheme: &**scheme, row, changes, shares: shares.as_ref(), fair: &fair };
@@ -204,11 +205,8 @@ impl Plan {
                 }
             })
             .collect();
-        let schemes: Vec<(&dyn Scheme, &dyn KeyHasher)> = pass_rows
-            .iter()
-            .zip(&details)
-            .map(|(row, (scheme, ..))| (&**scheme, &*self.hashers[row.hasher]))
-            .collect();
+        let schemes: Vec<(&dyn Scheme, &dyn KeyHasher)> =
+            pass_rows.iter().zip(&details).map(|(row, (scheme, ..))| (&**scheme, &*self.hashers[row.hasher])).collect();
         Ok(Comparison {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             nodes: self.members.len(),
@@ -236,8 +234,7 @@ impl ReadyRow {
         members: &Members,
         changes: &[(&'static str, Change); 4],
     ) -> Result<Self, CompareError> {
-        let sharder =
-            scheme.build(members).map_err(|source| CompareError::Build { spec: scheme.spec(), source })?;
+        let sharder = scheme.build(members).map_err(|source| CompareError::Build { spec: scheme.spec(), source })?;
         let mut done = Vec::new();
         let outcomes = changes.each_ref().map(|(name, change)| {
             let mut after = sharder.box_clone();

@@ -49,7 +49,12 @@ impl After {
     }
 
     /// The row for what was tallied.
-    pub(crate) fn outcome(&self, before: &[u64], tally: &MoveTally, promised_none: bool) -> Result<Movement, Impossible> {
+    pub(crate) fn outcome(
+        &self,
+        before: &[u64],
+        tally: &MoveTally,
+        promised_none: bool,
+    ) -> Result<Movement, Impossible> {
         let change = self.change;
         let total: u64 = before.iter().sum();
         let counted: u64 = tally.counts.iter().sum();

@@ -140,11 +140,7 @@ fn worker(
     }
 }
 
-fn hash_all(
-    hashers: &[Box<dyn KeyHasher>],
-    batch: &RawBatch<'_>,
-    keys: &mut [Vec<u64>],
-) -> Result<(), CompareError> {
+fn hash_all(hashers: &[Box<dyn KeyHasher>], batch: &RawBatch<'_>, keys: &mut [Vec<u64>]) -> Result<(), CompareError> {
     for (hasher, keys) in hashers.iter().zip(keys) {
         let refused = |error| CompareError::Key { hash: hasher.name(), error };
         keys.resize(batch.len(), 0);

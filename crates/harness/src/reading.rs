@@ -59,10 +59,12 @@ fn balance_in_words(measured: &[(&str, &Measured)], first: &Balance) -> Vec<Stri
          of {:.4}.",
         first.keys_per_node, first.noise_floor_cv
     )];
-    let (few, structural, chance) =
-        (with(Verdict::TooFewKeys), with(Verdict::Structural), with(Verdict::Chance));
+    let (few, structural, chance) = (with(Verdict::TooFewKeys), with(Verdict::Structural), with(Verdict::Chance));
     if !few.is_empty() {
-        words.push("Some node is expected to hold fewer than 5 keys, so nothing can be said about balance; use more keys.".to_owned());
+        words.push(
+            "Some node is expected to hold fewer than 5 keys, so nothing can be said about balance; use more keys."
+                .to_owned(),
+        );
     }
     if !chance.is_empty() {
         words.push(format!("Within chance: {}.", chance.join(", ")));
@@ -86,7 +88,8 @@ fn movement_in_words(measured: &[(&str, &Measured)]) -> Vec<String> {
     let added: Vec<_> =
         measured.iter().filter_map(|(name, row)| Some((*name, moved(&row.movement.add_one)?))).collect();
     if let Some((_, (_, _, ideal))) = added.first() {
-        let calm: Vec<&str> = added.iter().filter(|(_, (_, disrupted, _))| *disrupted == 0.0).map(|(name, _)| *name).collect();
+        let calm: Vec<&str> =
+            added.iter().filter(|(_, (_, disrupted, _))| *disrupted == 0.0).map(|(name, _)| *name).collect();
         let rough: Vec<String> = added
             .iter()
             .filter(|(_, (_, disrupted, _))| *disrupted > 0.0)
@@ -104,17 +107,20 @@ fn movement_in_words(measured: &[(&str, &Measured)]) -> Vec<String> {
         words.push(sentence);
     }
     type Pick = fn(&Movements) -> &ChangeOutcome;
-    let picks: [(&str, Pick); 2] =
-        [("add one node", |movement| &movement.add_one), ("lose a node in the middle", |movement| &movement.remove_middle)];
+    let picks: [(&str, Pick); 2] = [
+        ("add one node", |movement| &movement.add_one),
+        ("lose a node in the middle", |movement| &movement.remove_middle),
+    ];
     for (what, pick) in picks {
         let cannot = named(measured, |row| moved(pick(&row.movement)).is_none());
         if !cannot.is_empty() {
             words.push(format!("Cannot {what}: {}.", cannot.join(", ")));
         }
     }
-    let lineage = named(measured, |row| {
-        matches!(&row.movement.double, ChangeOutcome::Moved(movement) if movement.left_parent == Some(0.0))
-    });
+    let lineage = named(
+        measured,
+        |row| matches!(&row.movement.double, ChangeOutcome::Moved(movement) if movement.left_parent == Some(0.0)),
+    );
     if !lineage.is_empty() {
         words.push(format!(
             "Doubling {}: shard numbers change, but every document stays inside the split of its own shard.",
@@ -125,8 +131,7 @@ fn movement_in_words(measured: &[(&str, &Measured)]) -> Vec<String> {
 }
 
 fn latency_in_words(measured: &[(&str, &Measured)]) -> Option<String> {
-    let mut timed: Vec<(&str, f64)> =
-        measured.iter().filter_map(|(name, row)| Some((*name, row.lookup_ns?))).collect();
+    let mut timed: Vec<(&str, f64)> = measured.iter().filter_map(|(name, row)| Some((*name, row.lookup_ns?))).collect();
     timed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let ((fastest, least), (slowest, most)) = (timed.first()?, timed.last()?);
     Some(format!(

@@ -75,8 +75,9 @@ fn draw(
         let verdict = if beyond { " beyond chance" } else { "" };
         let label = format!("{low:.3} to {high:.3}{verdict}");
         let middle = (f64::midpoint(low, high), SegmentValue::CenterOf(place));
-        chart.draw_series([EmptyElement::at(middle)
-            + Text::new(label, (-40, -18), ("sans-serif", 13).into_font().color(&BLACK))])?;
+        chart.draw_series([
+            EmptyElement::at(middle) + Text::new(label, (-40, -18), ("sans-serif", 13).into_font().color(&BLACK))
+        ])?;
     }
     root.present()?;
     Ok(())

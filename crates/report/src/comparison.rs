@@ -31,7 +31,12 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
     line(&table.render(format, width));
     for (number, reason) in reasons.0.iter().enumerate() {
         // Two spaces at the end are a line break in Markdown and nothing on a terminal.
-        line(&format!("[{}] n/a: {}{}", number + 1, escape(reason), if format == Format::Markdown { "  " } else { "" }));
+        line(&format!(
+            "[{}] n/a: {}{}",
+            number + 1,
+            escape(reason),
+            if format == Format::Markdown { "  " } else { "" }
+        ));
     }
     if !reasons.0.is_empty() {
         line("");
@@ -52,7 +57,11 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
         comparison.tool,
         comparison.seed,
         comparison.keys.digest,
-        comparison.timings.as_ref().map(|timings| escape(&format!("; {}, {} threads", timings.machine, timings.threads))).unwrap_or_default()
+        comparison
+            .timings
+            .as_ref()
+            .map(|timings| escape(&format!("; {}, {} threads", timings.machine, timings.threads)))
+            .unwrap_or_default()
     ));
     text
 }
@@ -71,8 +80,17 @@ pub fn comparison_json(comparison: &Comparison) -> Result<String, serde_json::Er
 
 fn headings(timed: bool) -> Vec<&'static str> {
     let mut headings = vec![
-        "scheme", "peak/avg", "min/avg", "cv\n(chance)", "verdict", "exact\npeak", "add one", "remove\nlast",
-        "remove\nmiddle", "double", "heap",
+        "scheme",
+        "peak/avg",
+        "min/avg",
+        "cv\n(chance)",
+        "verdict",
+        "exact\npeak",
+        "add one",
+        "remove\nlast",
+        "remove\nmiddle",
+        "double",
+        "heap",
     ];
     if timed {
         headings.extend(["build", "lookup", "lookup\nin batch"]);
@@ -156,8 +174,15 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut header: Vec<String> = ["scheme", "hash", "not_applicable", "verdict"].map(str::to_owned).to_vec();
     header.extend(
         [
-            "peak_to_average", "min_to_average", "cv", "chi_square", "p_value", "noise_floor_cv", "expected_cv",
-            "keys_per_node", "exact_peak_to_average",
+            "peak_to_average",
+            "min_to_average",
+            "cv",
+            "chi_square",
+            "p_value",
+            "noise_floor_cv",
+            "expected_cv",
+            "keys_per_node",
+            "exact_peak_to_average",
         ]
         .map(str::to_owned),
     );
@@ -189,8 +214,14 @@ fn measured_cells(measured: &Measured) -> Vec<String> {
     let mut cells = vec![String::new(), balance.verdict.as_str().to_owned()];
     cells.extend(
         [
-            balance.peak_to_average, balance.min_to_average, balance.cv, balance.chi_square, balance.p_value,
-            balance.noise_floor_cv, balance.expected_cv, balance.keys_per_node,
+            balance.peak_to_average,
+            balance.min_to_average,
+            balance.cv,
+            balance.chi_square,
+            balance.p_value,
+            balance.noise_floor_cv,
+            balance.expected_cv,
+            balance.keys_per_node,
         ]
         .map(number),
     );

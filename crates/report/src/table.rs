@@ -1,4 +1,4 @@
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle, presets};
 
 use crate::escape::{for_csv, for_markdown, for_terminal};
 
@@ -12,6 +12,12 @@ pub enum Format {
     /// Comma-separated values.
     Csv,
 }
+
+/// Columns set apart by space alone, with one line below the headings.
+const PLAIN: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .content_lines(ContentLineStyle::none());
 
 /// A table of texts. Cells are raw; they are escaped when the table is rendered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +68,7 @@ impl Table {
             Format::Markdown => self.drawn(0..self.header.len(), presets::ASCII_MARKDOWN, " ", for_markdown),
             Format::Terminal => {
                 let parts = self.parts(width.map_or(usize::MAX, usize::from));
-                let drawn = parts.into_iter().map(|columns| self.drawn(columns, presets::UTF8_HORIZONTAL_ONLY, "\n", for_terminal));
+                let drawn = parts.into_iter().map(|columns| self.drawn(columns, PLAIN, "\n", for_terminal));
                 drawn.collect::<Vec<_>>().join("\n")
             }
         }
@@ -73,9 +79,10 @@ impl Table {
         // Writing to memory cannot fail, and every row has the columns of the header.
         let _ = writer.write_record(&self.header);
         for row in &self.rows {
-            let cells = row.iter().enumerate().map(|(column, cell)| {
-                if self.numeric.contains(&column) { cell.clone() } else { for_csv(cell) }
-            });
+            let cells = row
+                .iter()
+                .enumerate()
+                .map(|(column, cell)| if self.numeric.contains(&column) { cell.clone() } else { for_csv(cell) });
             let _ = writer.write_record(cells);
         }
         writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
@@ -83,7 +90,8 @@ impl Table {
 
     /// Which columns stand together so that each part fits the width.
     fn parts(&self, width: usize) -> Vec<Vec<usize>> {
-        let cells = |column: usize| self.rows.iter().filter_map(move |row| row.get(column)).chain([&self.header[column]]);
+        let cells =
+            |column: usize| self.rows.iter().filter_map(move |row| row.get(column)).chain([&self.header[column]]);
         let needs = |column: usize| {
             let longest = cells(column).flat_map(|cell| cell.lines()).map(|line| for_terminal(line).chars().count());
             longest.max().unwrap_or(0) + 3
@@ -107,7 +115,7 @@ impl Table {
     fn drawn(
         &self,
         columns: impl IntoIterator<Item = usize>,
-        style: comfy_table::TableStyle,
+        style: TableStyle,
         line_feed: &str,
         escape: fn(&str) -> String,
     ) -> String {

@@ -58,10 +58,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let (rows, members) = rows_and_members(&args)?;
-    let threads = args.threads.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    );
+    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let request = Request {
         members,
         rows,
@@ -104,7 +101,9 @@ fn rows_and_members(args: &Args) -> anyhow::Result<(Vec<RowRequest>, Members)> {
         if let Some(given) = &parsed.membership {
             let given = of_spec(given)?;
             match &members {
-                Some((first, _)) if flags => bail!("{first} and the scheme {spec:?} both give the membership; keep one"),
+                Some((first, _)) if flags => {
+                    bail!("{first} and the scheme {spec:?} both give the membership; keep one")
+                }
                 Some((first, other)) if *other != given => bail!(
                     "the schemes {first:?} and {spec:?} give different memberships; a comparison has one (use --nodes)"
                 ),
@@ -128,7 +127,11 @@ fn command_line() -> String {
             return "shardlab".to_owned();
         }
         let plain = |letter: char| letter.is_alphanumeric() || "-_=:,./+%@".contains(letter);
-        if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
     });
     quoted.collect::<Vec<_>>().join(" ")
 }

@@ -121,7 +121,9 @@ fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
     for spec in &args.scheme {
         let parsed = shardlab_schemes::parse(spec)?;
         let members = match (&parsed.membership, &flag_members) {
-            (Some(_), Some(_)) => bail!("--nodes or --nodes-file and the scheme {spec:?} both give the membership; keep one"),
+            (Some(_), Some(_)) => {
+                bail!("--nodes or --nodes-file and the scheme {spec:?} both give the membership; keep one")
+            }
             (Some(given), None) => of_spec(given)?,
             (None, Some(members)) => members.clone(),
             (None, None) => bail!(
@@ -132,10 +134,14 @@ fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
         schemes.push((parsed.scheme, members));
     }
     if schemes.is_empty() {
-        let Some(members) = flag_members else { bail!("how many nodes are there? Give --nodes N, or a --scheme with nodes=N") };
+        let Some(members) = flag_members else {
+            bail!("how many nodes are there? Give --nodes N, or a --scheme with nodes=N")
+        };
         // Schemes that cannot serve this membership were not asked for by name.
         let rows = shardlab_schemes::comparison_rows().into_iter();
-        schemes.extend(rows.filter(|scheme| scheme.check_members(&members).is_ok()).map(|scheme| (scheme, members.clone())));
+        schemes.extend(
+            rows.filter(|scheme| scheme.check_members(&members).is_ok()).map(|scheme| (scheme, members.clone())),
+        );
     }
     let mut rules = KeyRules::default();
     let mut targets = Vec::new();
@@ -236,7 +242,8 @@ impl<'a> Writer<'a> {
             for target in targets {
                 let key = target.placer.hasher.hash(&document)?;
                 // Only a partitioned index spreads a routing value over several nodes.
-                let searched = if document.routing.is_empty() { None } else { target.placer.searched(document.routing)? };
+                let searched =
+                    if document.routing.is_empty() { None } else { target.placer.searched(document.routing)? };
                 let searched = searched.map(|nodes| nodes.into_iter().map(|node| node.0).collect());
                 let steps = if self.args.explain { Some(target.placer.explain(&document)?) } else { None };
                 self.placement(id.borrowed(), routing.borrowed(), target, key, searched, steps)?;
@@ -266,9 +273,9 @@ impl<'a> Writer<'a> {
             node: node.0,
             node_name: &name,
             searched,
-            steps: steps.as_ref().map(|steps| {
-                steps.iter().map(|step| StepRow { label: &step.label, value: &step.value }).collect()
-            }),
+            steps: steps
+                .as_ref()
+                .map(|steps| steps.iter().map(|step| StepRow { label: &step.label, value: &step.value }).collect()),
         };
         match self.args.format {
             RouteFormat::Ndjson => {
@@ -301,7 +308,12 @@ impl<'a> Writer<'a> {
                     table.row(["searched".to_owned(), list(searched)]);
                 }
                 let title = for_terminal(row.scheme);
-                write!(self.out, "{}{title}\n{}", if self.written { "\n" } else { "" }, table.render(Format::Terminal, None))?;
+                write!(
+                    self.out,
+                    "{}{title}\n{}",
+                    if self.written { "\n" } else { "" },
+                    table.render(Format::Terminal, None)
+                )?;
             }
             RouteFormat::Table => {
                 self.table.row(cells(&row, &form.show(key)));

@@ -95,9 +95,10 @@ fn options(schemes: &[Box<dyn Scheme>]) -> Table {
 fn as_json(schemes: &[Box<dyn Scheme>]) -> serde_json::Value {
     let rows = schemes.iter().map(|scheme| {
         let (promises, about) = (scheme.promises(), scheme.about());
-        let options = about.options.iter().map(|option| {
-            json!({ "name": option.name, "default": option.default, "meaning": option.meaning })
-        });
+        let options = about
+            .options
+            .iter()
+            .map(|option| json!({ "name": option.name, "default": option.default, "meaning": option.meaning }));
         json!({
             "scheme": scheme.name(),
             "default_spec": scheme.spec(),

@@ -75,9 +75,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
 }
 
 fn table(judged: &[(Option<String>, Balance)]) -> Table {
-    let headings = [
-        "index", "nodes", "keys", "peak/avg", "min/avg", "cv", "chance cv", "chi-square", "p", "verdict",
-    ];
+    let headings = ["index", "nodes", "keys", "peak/avg", "min/avg", "cv", "chance cv", "chi-square", "p", "verdict"];
     let mut table = Table::new(headings).with_numbers(1..9);
     for (index, balance) in judged {
         table.row([
@@ -134,7 +132,9 @@ fn numbers(text: &str, place: &str) -> anyhow::Result<Vec<u64>> {
     for (line, row) in (1..).zip(text.lines()) {
         for word in row.split(|letter: char| letter == ',' || letter.is_whitespace()).filter(|word| !word.is_empty()) {
             let count = whole(word).with_context(|| format!("{place}:{line}: {word:?}"))?;
-            total = total.checked_add(count).with_context(|| format!("{place}:{line}: the counts add up to 2^64 or more"))?;
+            total = total
+                .checked_add(count)
+                .with_context(|| format!("{place}:{line}: the counts add up to 2^64 or more"))?;
             counts.push(count);
         }
     }
@@ -166,7 +166,8 @@ fn read(path: &Path) -> anyhow::Result<Vec<Counts>> {
     let first = text.split(|letter: char| letter == ',' || letter.is_whitespace()).find(|word| !word.is_empty());
     // A table of shards begins with the word "index" or an index name; names are never numbers alone
     // beside other columns, so one number decides.
-    let is_table = first.is_some_and(|word| whole(word).is_err()) && text.lines().any(|line| line.split_whitespace().count() > 2);
+    let is_table =
+        first.is_some_and(|word| whole(word).is_err()) && text.lines().any(|line| line.split_whitespace().count() > 2);
     if is_table { cat_shards(text, &place) } else { Ok(vec![Counts { index: None, counts: numbers(text, &place)? }]) }
 }
 
@@ -184,9 +185,9 @@ impl Columns {
 
     fn of_header(line: &str, place: &str) -> anyhow::Result<Self> {
         let find = |names: &[&str]| {
-            line.split_whitespace()
-                .position(|word| names.contains(&word))
-                .with_context(|| format!("{place}:1: the header has no column {:?}; ask for h=index,shard,prirep,state,docs", names[0]))
+            line.split_whitespace().position(|word| names.contains(&word)).with_context(|| {
+                format!("{place}:1: the header has no column {:?}; ask for h=index,shard,prirep,state,docs", names[0])
+            })
         };
         Ok(Self {
             index: find(&["index", "i"])?,
@@ -211,7 +212,10 @@ fn cat_shards(text: &str, place: &str) -> anyhow::Result<Vec<Counts>> {
             continue;
         }
         let field = |column: usize, what: &str| {
-            fields.get(column).copied().with_context(|| format!("{place}:{line}: {what} is missing (an unassigned shard has none)"))
+            fields
+                .get(column)
+                .copied()
+                .with_context(|| format!("{place}:{line}: {what} is missing (an unassigned shard has none)"))
         };
         match field(columns.prirep, "prirep")? {
             "p" => {}
