@@ -1,8 +1,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Context;
-use shardlab_report::Format;
+use anyhow::{Context, bail};
+use shardlab_report::{Format, for_json, for_terminal};
 
 /// How a command prints a table for people and programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,20 +35,67 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")
 }
 
+/// Prints JSON to stdout, with what could steer a terminal escaped as JSON escapes it.
+pub(crate) fn print_json(json: &str) -> anyhow::Result<()> {
+    print(&(for_json(json).into_owned() + "\n"))
+}
+
+/// Prints a line to stderr. Whoever closed it does not want to know, so a failure is none.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Prints a note to stderr, harmless whatever it quotes.
+pub(crate) fn note(words: &str) {
+    say(&format!("note: {}", for_terminal(words)));
+}
+
 /// The width of the terminal on stdout, if it is one.
 pub(crate) fn terminal_width() -> Option<u16> {
     console::Term::stdout().size_checked().map(|(_, columns)| columns)
 }
 
+/// The folder that a file stands in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+/// Refuses a file that cannot be written later for want of a folder, before any work is done.
+pub(crate) fn check_place(path: &Path) -> anyhow::Result<()> {
+    let folder = folder_of(path);
+    match std::fs::metadata(folder) {
+        Err(error) => bail!("cannot write {:?}: its folder: {error}", path.display().to_string()),
+        Ok(found) if !found.is_dir() => {
+            bail!("cannot write {:?}: {:?} is no folder", path.display().to_string(), folder.display().to_string())
+        }
+        Ok(_) if path.is_dir() => {
+            bail!("cannot write {:?}: it is a folder; name a file in it", path.display().to_string())
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
 /// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
 pub(crate) fn write_file(path: &Path, contents: &str) -> anyhow::Result<()> {
     let shown = path.display().to_string();
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+    let folder = folder_of(path);
+    let written = temporary().tempfile_in(folder).and_then(|mut file| {
         file.write_all(contents.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)
     });
     written.with_context(|| format!("cannot write {shown:?}"))?;
     Ok(())
+}
+
+/// A temporary file that other people may read as they may any new file: a private mode would stay
+/// with the file when it takes its name.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder
 }

@@ -1,4 +1,5 @@
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use shardlab_core::rows::{Comparison, Measured, RowOutcome};
 
 /// A chart that could not be drawn.
@@ -24,6 +25,8 @@ pub fn load_chart(comparison: &Comparison) -> Result<String, ChartError> {
             RowOutcome::NotApplicable { .. } => None,
         })
         .collect();
+    // The vertical axis counts upwards, and the first row belongs at the top.
+    let rows: Vec<(&str, &Measured)> = rows.into_iter().rev().collect();
     let mut picture = String::new();
     draw(&mut picture, comparison, &rows).map_err(|error| ChartError(error.to_string()))?;
     Ok(picture)
@@ -66,6 +69,7 @@ fn draw(
         })
         .y_labels(rows.len().max(1))
         .draw()?;
+    let label_style = TextStyle::from(("sans-serif", 13).into_font()).pos(Pos::new(HPos::Center, VPos::Bottom));
     for (place, (_, row)) in rows.iter().enumerate() {
         let beyond = row.balance.verdict == shardlab_core::rows::Verdict::Structural;
         let colour = if beyond { BEYOND } else { WITHIN };
@@ -75,9 +79,7 @@ fn draw(
         let verdict = if beyond { " beyond chance" } else { "" };
         let label = format!("{low:.3} to {high:.3}{verdict}");
         let middle = (f64::midpoint(low, high), SegmentValue::CenterOf(place));
-        chart.draw_series([
-            EmptyElement::at(middle) + Text::new(label, (-40, -18), ("sans-serif", 13).into_font().color(&BLACK))
-        ])?;
+        chart.draw_series([EmptyElement::at(middle) + Text::new(label, (0, -8), label_style.clone())])?;
     }
     root.present()?;
     Ok(())

@@ -1,0 +1,45 @@
+//! The committed reports are what their commands print, and the examples of the README run.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn committed(name: &str) -> String {
+    let path = root().join("reports").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn shardlab() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_shardlab"))
+}
+
+#[test]
+fn the_default_comparison_is_what_the_command_prints() {
+    let output = shardlab().args(["compare", "--timing", "off", "--format", "markdown"]).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        printed == committed("default-comparison.md"),
+        "run: shardlab compare --timing off --format markdown > reports/default-comparison.md"
+    );
+}
+
+#[test]
+fn the_default_figure_is_what_the_command_draws() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = folder.path().join("load.svg");
+    shardlab().args(["compare", "--timing", "off", "--chart"]).arg(&figure).unwrap();
+    let drawn = std::fs::read_to_string(figure).unwrap();
+    assert!(
+        drawn == committed("default-load.svg"),
+        "run: shardlab compare --timing off --chart reports/default-load.svg"
+    );
+}
+
+#[test]
+fn the_examples_of_the_readme_run() {
+    trycmd::TestCases::new().case(root().join("README.md")).run();
+}
