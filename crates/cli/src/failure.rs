@@ -3,6 +3,8 @@ use std::process::ExitCode;
 
 use shardlab_report::for_terminal;
 
+use crate::output::say;
+
 /// Bad input or usage.
 const BAD_INPUT: u8 = 2;
 
@@ -11,7 +13,7 @@ const BAD_INPUT: u8 = 2;
 pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
     let Err(error) = outcome else { return ExitCode::SUCCESS };
     // Whoever reads our output has seen enough: `shardlab route … | head` is no failure.
-    if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(is_broken_pipe)) {
+    if error.chain().any(|cause| is_broken_pipe(cause)) {
         return ExitCode::SUCCESS;
     }
     let mut message = String::new();
@@ -24,10 +26,15 @@ pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
     }
     // Line feeds are ours; everything else that could steer a terminal came from outside.
     let safe: Vec<String> = message.lines().map(for_terminal).collect();
-    eprintln!("error: {}", safe.join("\n"));
+    say(&format!("error: {}", safe.join("\n")));
     ExitCode::from(BAD_INPUT)
 }
 
-fn is_broken_pipe(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::BrokenPipe
+fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
+    // The error of the CSV writer hides the one of the system from the chain of causes.
+    let of_csv = || match cause.downcast_ref::<csv::Error>()?.kind() {
+        csv::ErrorKind::Io(error) => Some(error),
+        _ => None,
+    };
+    cause.downcast_ref::<io::Error>().or_else(of_csv).is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

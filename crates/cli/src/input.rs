@@ -51,7 +51,7 @@ pub(crate) struct KeyArgs {
     #[arg(long, value_name = "SPEC", conflicts_with = "keys")]
     pub(crate) synthetic: Option<String>,
     /// Seed of synthetic keys
-    #[arg(long, default_value_t = 42)]
+    #[arg(long, default_value_t = 42, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Form of the key file; by its name where this is left out, lines for stdin
     #[arg(long, value_enum)]

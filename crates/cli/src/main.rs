@@ -38,6 +38,8 @@ enum Command {
     Route(cmd::route::Args),
     /// Judge counts that somebody already has: chance or structural?
     Verdict(cmd::verdict::Args),
+    /// Study a change: what moves, from where to where, how many bytes and how long.
+    WhatIf(cmd::what_if::Args),
     /// List the schemes with their promises, costs, options and sources.
     Schemes(cmd::schemes::Args),
 }
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => cmd::compare::run(args),
         Command::Route(args) => cmd::route::run(args),
         Command::Verdict(args) => cmd::verdict::run(args),
+        Command::WhatIf(args) => cmd::what_if::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
     };
     failure::exit_code(outcome)

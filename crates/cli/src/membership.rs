@@ -10,11 +10,19 @@ use shardlab_schemes::Membership;
 #[derive(Debug, clap::Args)]
 pub(crate) struct NodeArgs {
     /// Number of nodes, named "0" to "N-1"
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_NODES)))]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub(crate) nodes: Option<u32>,
     /// CSV file with the nodes: name,weight (a weight left out is 1)
     #[arg(long, value_name = "FILE", conflicts_with = "nodes")]
     pub(crate) nodes_file: Option<PathBuf>,
+}
+
+/// Reads a number of nodes.
+fn count(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(count) if (1..=MAX_NODES).contains(&count) && text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(count),
+        _ => Err(format!("a number of nodes is a whole number from 1 to {MAX_NODES}")),
+    }
 }
 
 impl NodeArgs {
@@ -43,7 +51,7 @@ pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the nodes file {shown}"))?;
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
-    let (mut name_column, mut weight_column) = (0, 1);
+    let mut columns = Columns { name: 0, weight: 1, most: 2 };
     let mut nodes: Vec<Node> = Vec::new();
     let mut lines: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
     for (number, record) in reader.records().enumerate() {
@@ -51,18 +59,16 @@ pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
         let line = record.position().map_or(0, csv::Position::line);
         let place = format!("{shown}:{line}");
         if number == 0
-            && record.iter().any(|field| field == "name")
-            && record.iter().all(|field| field == "name" || field == "weight")
+            && let Some(header) = Columns::of_header(&record)
         {
-            name_column = record.iter().position(|field| field == "name").unwrap_or(0);
-            weight_column = record.iter().position(|field| field == "weight").unwrap_or(usize::MAX);
+            columns = header;
             continue;
         }
-        if record.len() > 2 {
+        if record.len() > columns.most {
             bail!("{place}: {} fields; a nodes file has name,weight (or name alone)", record.len());
         }
-        let name = record.get(name_column).unwrap_or_default();
-        let weight = match record.get(weight_column) {
+        let name = record.get(columns.name).unwrap_or_default();
+        let weight = match record.get(columns.weight) {
             None | Some("") => 1,
             Some(text) => weight(text).with_context(|| format!("{place}: weight: {text:?}"))?,
         };
@@ -72,6 +78,25 @@ pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
         nodes.push(Node::new(name, weight).with_context(|| format!("{place}: name"))?);
     }
     Members::listed(nodes).with_context(|| format!("{shown}: no nodes; write one a line as name,weight"))
+}
+
+/// Where the columns of a nodes file stand, and how many fields a row may have.
+struct Columns {
+    name: usize,
+    weight: usize,
+    most: usize,
+}
+
+impl Columns {
+    /// The order that a header gives, if the row is one.
+    fn of_header(row: &csv::StringRecord) -> Option<Self> {
+        Some(match row.iter().collect::<Vec<_>>()[..] {
+            ["name"] => Self { name: 0, weight: 1, most: 1 },
+            ["name", "weight"] => Self { name: 0, weight: 1, most: 2 },
+            ["weight", "name"] => Self { name: 1, weight: 0, most: 2 },
+            _ => return None,
+        })
+    }
 }
 
 fn weight(text: &str) -> anyhow::Result<u32> {

@@ -29,6 +29,15 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     u64::try_from(bytes).map_err(|_| format!("{text:?} is more than 2^64 bytes"))
 }
 
+/// Reads a rate such as `100MB/s`.
+pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
+    let rate = text.strip_suffix("/s").map(parse);
+    match rate {
+        Some(Ok(rate)) if rate > 0 => Ok(rate),
+        _ => Err(format!("{text:?} is not a rate above 0; write for example 100MB/s (10^6 bytes a second) or 1GiB/s")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::parse;

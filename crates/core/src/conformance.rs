@@ -47,6 +47,7 @@ pub fn check(scheme: &dyn Scheme) {
         memory_follows_its_closed_form(scheme, &members);
         changes_equal_a_fresh_build(scheme, &members);
         shares_are_exact(scheme, &members);
+        periods_repeat(scheme, &members);
         owners_are_distinct(scheme, &members);
     }
     assert!(built >= 5, "{}: only {built} of {} sizes can be built", scheme.spec(), SIZES.len());
@@ -206,6 +207,31 @@ fn shares_are_exact(scheme: &dyn Scheme, members: &Members) {
         let mean = share * keys.len() as f64;
         let sigma = (mean * (1.0 - share)).sqrt().max(1.0);
         assert!((count - mean).abs() < 6.0 * sigma, "{spec}: node {name} owns {share} but got {count} of {mean} keys");
+    }
+}
+
+/// Where a sharder names a period, keys of one remainder have one owner, and the exact shares are
+/// the sums over the remainders.
+fn periods_repeat(scheme: &dyn Scheme, members: &Members) {
+    let sharder = build(scheme, members);
+    let Some(period) = sharder.period() else { return };
+    let spec = scheme.spec();
+    for key in keys_for(members.len()) {
+        let residue = if period.signed {
+            let low = u32::try_from(key & u64::from(u32::MAX)).expect("the low 32 bits");
+            let signed = i64::from(low.cast_signed());
+            signed.rem_euclid(i64::try_from(period.modulus).expect("a modulus of signed keys fits")).unsigned_abs()
+        } else {
+            key % period.modulus
+        };
+        assert_eq!(sharder.shard(key), sharder.shard(residue), "{spec}: key {key} and its remainder {residue}");
+    }
+    if let Some(shares) = sharder.exact_shares().filter(|_| period.modulus <= 1 << 16) {
+        let mut sums = vec![0_u128; shares.parts.len()];
+        for residue in 0..period.modulus {
+            sums[sharder.shard(residue).index()] += period.keys_of(residue);
+        }
+        assert_eq!((sums, period.keys()), (shares.parts, shares.whole), "{spec}: exact shares");
     }
 }
 

@@ -21,4 +21,4 @@ pub use placer::{Hashed, Mapped, MappedError, Placer, Step};
 pub use raw::{RawBatch, RawChunk, RawKey, TextColumn, Texts};
 pub use refusal::{Refusal, RefusalKind, ResizeOperation};
 pub use scheme::{About, Disruption, OptionDoc, Promises, Resizing, Scheme};
-pub use sharder::{NodeId, Resizable, Sharder, Shares, TopK};
+pub use sharder::{NodeId, Period, Resizable, Sharder, Shares, TopK};

@@ -5,6 +5,10 @@
 
 use serde::{Serialize, Serializer};
 
+mod what_if;
+
+pub use what_if::{Fate, Flow, NodeFlow, WhatIf};
+
 /// Rounds to six significant digits.
 #[must_use]
 pub fn six_digits(value: f64) -> f64 {

@@ -88,6 +88,12 @@ pub trait Sharder: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The period with which answers repeat from key to key, where they do: then the whole key space
+    /// can be evaluated by going through the residues once.
+    fn period(&self) -> Option<Period> {
+        None
+    }
+
     /// The working behind [`shard`](Sharder::shard), for people: from the key to the node.
     fn explain(&self, key: u64) -> Vec<Step> {
         let _ = key;
@@ -169,5 +175,33 @@ impl Shares {
     /// Each share as a fraction of the whole.
     pub fn fractions(&self) -> impl Iterator<Item = f64> + '_ {
         self.parts.iter().map(|&part| part as f64 / self.whole as f64)
+    }
+}
+
+/// Answers that depend on the remainder of the key alone. Keys below the modulus stand for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// What the key is divided by.
+    pub modulus: u64,
+    /// Whether the key is the low 32 bits as a signed number and the remainder that of the floor;
+    /// else it is the unsigned number of 64 bits.
+    pub signed: bool,
+}
+
+impl Period {
+    /// How many keys there are.
+    #[must_use]
+    pub const fn keys(self) -> u128 {
+        if self.signed { 1 << 32 } else { 1 << 64 }
+    }
+
+    /// How many keys have this remainder.
+    #[must_use]
+    pub fn keys_of(self, residue: u64) -> u128 {
+        let (modulus, residue) = (u128::from(self.modulus), u128::from(residue));
+        // The remainder of the first key, from which the residues are counted round and round.
+        let first = if self.signed { (modulus - (1 << 31) % modulus) % modulus } else { 0 };
+        let place = (residue + modulus - first) % modulus;
+        self.keys() / modulus + u128::from(place < self.keys() % modulus)
     }
 }

@@ -2,6 +2,7 @@
 
 mod balance;
 mod compare;
+mod drive;
 mod error;
 mod memory;
 mod movement;
@@ -11,6 +12,7 @@ mod timing;
 
 pub use balance::{Fair, balance, weight_load};
 pub use compare::{Plan, Request, RowRequest};
+pub use drive::drive;
 pub use error::{CompareError, Impossible};
 pub use movement::{ideal_fraction, minimum_keys};
 pub use timing::Floor;

@@ -1,10 +1,9 @@
 //! One pass over the documents, shared by all rows and all threads.
 
-use std::sync::Mutex;
-
-use shardlab_core::{KeyError, KeyFault, KeyHasher, NodeId, RawBatch, RawChunk, Sharder};
+use shardlab_core::{KeyError, KeyFault, KeyHasher, NodeId, RawBatch, Sharder};
 use shardlab_keys::{Documents, Progress};
 
+use crate::drive::drive;
 use crate::error::CompareError;
 use crate::movement::{After, MoveTally, add_counts};
 
@@ -36,6 +35,18 @@ impl RowTally {
         }
     }
 
+    fn place(&mut self, nodes: &[NodeId], weights: Option<&[u64]>) {
+        for node in nodes {
+            self.counts[node.index()] += 1;
+        }
+        if let Some(weights) = weights {
+            let sums = self.weights.get_or_insert_with(|| vec![0; self.counts.len()]);
+            for (node, &weight) in nodes.iter().zip(weights) {
+                sums[node.index()] += u128::from(weight);
+            }
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         add_counts(&mut self.counts, &other.counts);
         if let Some(more) = &other.weights {
@@ -54,8 +65,16 @@ pub(crate) struct PassResult {
     pub(crate) first_keys: Vec<Vec<u64>>,
 }
 
-/// Places all documents with all rows. Threads take turns to read a chunk and count on their own;
-/// sums of integers make the result independent of who read what.
+/// What a thread keeps: its tallies, and buffers that it fills again for each chunk.
+struct State {
+    tallies: Vec<RowTally>,
+    first_keys: Option<Vec<Vec<u64>>>,
+    keys: Vec<Vec<u64>>,
+    before: Vec<NodeId>,
+    after: Vec<NodeId>,
+}
+
+/// Places all documents with all rows.
 pub(crate) fn run(
     documents: &mut dyn Documents,
     hashers: &[Box<dyn KeyHasher>],
@@ -63,81 +82,39 @@ pub(crate) fn run(
     threads: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<PassResult, CompareError> {
-    let source = Mutex::new(Source { documents, done: false, first_keys: None });
-    let outcomes: Vec<Result<Vec<RowTally>, CompareError>> = std::thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..threads.max(1)).map(|_| scope.spawn(|| worker(&source, hashers, rows, progress))).collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    let mut sums: Vec<RowTally> = rows.iter().map(RowTally::new).collect();
-    for outcome in outcomes {
-        for (sum, more) in sums.iter_mut().zip(&outcome?) {
+    let start = || State {
+        tallies: rows.iter().map(RowTally::new).collect(),
+        first_keys: None,
+        keys: vec![Vec::new(); hashers.len()],
+        before: Vec::new(),
+        after: Vec::new(),
+    };
+    let step = |state: &mut State, number, batch: &RawBatch<'_>| {
+        hash_all(hashers, batch, &mut state.keys)?;
+        if number == 0 {
+            state.first_keys = Some(state.keys.clone());
+        }
+        state.before.resize(batch.len(), NodeId(0));
+        state.after.resize(batch.len(), NodeId(0));
+        for (row, tally) in rows.iter().zip(&mut state.tallies) {
+            let keys = &state.keys[row.hasher];
+            row.sharder.shard_many(keys, &mut state.before);
+            tally.place(&state.before, batch.weights());
+            for (change, tally) in row.changes.iter().zip(&mut tally.moves) {
+                change.sharder.shard_many(keys, &mut state.after);
+                change.tally(&state.before, &state.after, tally);
+            }
+        }
+        Ok(())
+    };
+    let mut result = PassResult { rows: rows.iter().map(RowTally::new).collect(), first_keys: Vec::new() };
+    for state in drive::<_, CompareError>(documents, threads, progress, start, step)? {
+        for (sum, more) in result.rows.iter_mut().zip(&state.tallies) {
             sum.add(more);
         }
+        result.first_keys.extend(state.first_keys.into_iter().flatten());
     }
-    let source = source.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(PassResult { rows: sums, first_keys: source.first_keys.unwrap_or_default() })
-}
-
-struct Source<'a> {
-    documents: &'a mut dyn Documents,
-    done: bool,
-    first_keys: Option<Vec<Vec<u64>>>,
-}
-
-fn worker(
-    source: &Mutex<Source<'_>>,
-    hashers: &[Box<dyn KeyHasher>],
-    rows: &[PassRow],
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Vec<RowTally>, CompareError> {
-    let mut tallies: Vec<RowTally> = rows.iter().map(RowTally::new).collect();
-    let mut chunk = RawChunk::default();
-    let mut keys: Vec<Vec<u64>> = vec![Vec::new(); hashers.len()];
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    loop {
-        {
-            let mut source = source.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if source.done {
-                return Ok(tallies);
-            }
-            // Whoever meets the end or an error tells the others to stop.
-            source.done = true;
-            if !source.documents.next_chunk(&mut chunk)? {
-                return Ok(tallies);
-            }
-            if source.first_keys.is_none() {
-                hash_all(hashers, &chunk.as_batch(), &mut keys)?;
-                source.first_keys = Some(keys.clone());
-            }
-            source.done = false;
-            progress(source.documents.progress());
-        }
-        let batch = chunk.as_batch();
-        hash_all(hashers, &batch, &mut keys)?;
-        before.resize(batch.len(), NodeId(0));
-        after.resize(batch.len(), NodeId(0));
-        for (row, tally) in rows.iter().zip(&mut tallies) {
-            let keys = &keys[row.hasher];
-            row.sharder.shard_many(keys, &mut before);
-            for node in &before {
-                tally.counts[node.index()] += 1;
-            }
-            if let Some(weights) = batch.weights() {
-                let sums = tally.weights.get_or_insert_with(|| vec![0; row.sharder.members().len() as usize]);
-                for (node, &weight) in before.iter().zip(weights) {
-                    sums[node.index()] += u128::from(weight);
-                }
-            }
-            for (change, tally) in row.changes.iter().zip(&mut tally.moves) {
-                change.sharder.shard_many(keys, &mut after);
-                change.tally(&before, &after, tally);
-            }
-        }
-    }
+    Ok(result)
 }
 
 fn hash_all(hashers: &[Box<dyn KeyHasher>], batch: &RawBatch<'_>, keys: &mut [Vec<u64>]) -> Result<(), CompareError> {

@@ -2,7 +2,7 @@ use shardlab_core::rows::{
     ChangeOutcome, Comparison, ComparisonRow, KeySet, Measured, Movement, RowOutcome, six_digits,
 };
 
-use crate::escape::{for_markdown, for_terminal};
+use crate::escape::{for_json, for_markdown, for_terminal};
 use crate::table::{Format, Table};
 use crate::units::{bytes, nanoseconds, percent, ratio};
 
@@ -75,7 +75,7 @@ chance alone gives; moves: keys whose owner changed, and in brackets how many of
 /// # Errors
 /// A number that JSON cannot carry.
 pub fn comparison_json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(comparison)? + "\n")
+    Ok(for_json(&serde_json::to_string_pretty(comparison)?).into_owned() + "\n")
 }
 
 fn headings(timed: bool) -> Vec<&'static str> {

@@ -1,5 +1,7 @@
 //! Untrusted text, made harmless for the place where it is shown.
 
+use std::borrow::Cow;
+
 /// For a terminal: control characters and the marks that turn the direction of text become
 /// `\u{…}`, so that no id can move the cursor, change colours or hide what it is.
 #[must_use]
@@ -40,15 +42,37 @@ pub fn for_markdown(text: &str) -> String {
     safe
 }
 
-/// For a text cell of a CSV file: a cell that a spreadsheet would read as a formula gets an
-/// apostrophe in front, and so does one that already begins with an apostrophe, so that the way back
-/// is always to remove one.
+/// For a text cell of a CSV file: as for a terminal, where CSV is printed as well, and a cell that a
+/// spreadsheet would read as a formula gets an apostrophe in front. So does one that already begins
+/// with an apostrophe, so that the way back is always to remove one.
 #[must_use]
 pub fn for_csv(text: &str) -> String {
-    match text.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'') => format!("'{text}"),
-        _ => text.to_owned(),
+    let safe = for_terminal(text);
+    match safe.chars().next() {
+        Some('=' | '+' | '-' | '@' | '\'') => format!("'{safe}"),
+        _ => safe,
     }
+}
+
+/// For finished JSON: what a terminal must not get, and what JSON may hold unescaped in its strings,
+/// becomes `\u009b` and the like, so that every parser still reads the same text.
+#[must_use]
+pub fn for_json(json: &str) -> Cow<'_, str> {
+    // A line feed outside of strings is layout, and within strings the serialiser has escaped it.
+    let harmful = |letter: char| letter != '\n' && (letter.is_control() || is_invisible(letter));
+    if !json.contains(harmful) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len() + 64);
+    for letter in json.chars() {
+        if harmful(letter) {
+            // All of them lie below U+10000, where one escape is enough.
+            safe.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            safe.push(letter);
+        }
+    }
+    Cow::Owned(safe)
 }
 
 #[cfg(test)]
@@ -73,5 +97,15 @@ mod tests {
         assert_eq!(for_csv("@x"), "'@x");
         assert_eq!(for_csv("'=x"), "''=x");
         assert_eq!(for_csv("id-1"), "id-1");
+        assert_eq!(for_csv("\u{1b}[31m\n=1"), "\\u{1b}[31m\\u{a}=1");
+    }
+
+    #[test]
+    fn json_keeps_its_text_and_loses_what_steers_a_terminal() {
+        let json = serde_json::to_string("\u{1b}[31m\u{9b}2J\u{202e}\u{7f}\n吉").unwrap();
+        let safe = for_json(&json);
+        assert!(!safe.contains(|letter: char| letter.is_control() || is_invisible(letter)), "{safe}");
+        assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), "\u{1b}[31m\u{9b}2J\u{202e}\u{7f}\n吉");
+        assert_eq!(for_json("{\n  \"a\": \"b\"\n}"), "{\n  \"a\": \"b\"\n}");
     }
 }

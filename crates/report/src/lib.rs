@@ -5,9 +5,11 @@ mod comparison;
 mod escape;
 mod table;
 mod units;
+mod what_if;
 
 pub use chart::{ChartError, load_chart};
 pub use comparison::{comparison_csv, comparison_json, comparison_text};
-pub use escape::{for_csv, for_markdown, for_terminal};
+pub use escape::{for_csv, for_json, for_markdown, for_terminal};
 pub use table::{Format, Table};
 pub use units::{bytes, nanoseconds, percent, ratio};
+pub use what_if::{what_if_summary, what_if_text};

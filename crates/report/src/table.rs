@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn csv_keeps_numbers_and_disarms_formulas() {
-        assert_eq!(sample().render(Format::Csv, None), "key,node,weight\n'=cmd|x,-3,10\nb\u{1b},11,1\n");
+        assert_eq!(sample().render(Format::Csv, None), "key,node,weight\n'=cmd|x,-3,10\nb\\u{1b},11,1\n");
     }
 
     #[test]

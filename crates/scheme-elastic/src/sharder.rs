@@ -1,5 +1,6 @@
 use shardlab_core::{
-    BuildError, Change, Members, NodeId, Refusal, Resizable, ResizeOperation, Sharder, Shares, Step, Unsupported,
+    BuildError, Change, Members, NodeId, Period, Refusal, Resizable, ResizeOperation, Sharder, Shares, Step,
+    Unsupported,
 };
 
 use crate::placement::{Placement, owned};
@@ -73,6 +74,16 @@ impl Sharder for ElasticSharder {
 
     fn exact_shares(&self) -> Option<Shares> {
         Some(Shares { parts: owned(self.index), whole: 1 << 32 })
+    }
+
+    fn period(&self) -> Option<Period> {
+        let modulus = match self.index.generation() {
+            // The truncating remainder depends on the sign as well.
+            Generation::Djb2 => return None,
+            Generation::ShardsAsRoutingShards | Generation::DefaultRoutingShards => self.index.routing_shards(),
+            Generation::ShardCount => self.index.shards(),
+        };
+        Some(Period { modulus: modulus.into(), signed: true })
     }
 
     fn explain(&self, key: u64) -> Vec<Step> {

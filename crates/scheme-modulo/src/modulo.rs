@@ -1,6 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, Shares,
-    SpecError, Step, Unsupported,
+    About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Period, Promises, Resizing, Scheme, Sharder,
+    Shares, SpecError, Step, Unsupported,
 };
 
 const ABOUT: About = About {
@@ -118,16 +118,13 @@ impl Sharder for ModuloSharder {
     }
 
     fn exact_shares(&self) -> Option<Shares> {
-        let n = u128::from(self.members.len());
-        let (whole, first) = if self.scheme.signed {
-            // The residue of the smallest number, −2^31, is where the one short run begins.
-            (1_u128 << 32, u128::try_from((-(1_i128 << 31)).rem_euclid(i128::try_from(n).ok()?)).ok()?)
-        } else {
-            (1_u128 << 64, 0)
-        };
-        let longer = whole % n;
-        let parts = (0..n).map(|bucket| whole / n + u128::from((bucket + n - first) % n < longer)).collect();
-        Some(Shares { parts, whole })
+        let period = self.period()?;
+        let parts = (0..period.modulus).map(|bucket| period.keys_of(bucket)).collect();
+        Some(Shares { parts, whole: period.keys() })
+    }
+
+    fn period(&self) -> Option<Period> {
+        Some(Period { modulus: self.members.len().into(), signed: self.scheme.signed })
     }
 
     fn explain(&self, key: u64) -> Vec<Step> {

@@ -7,7 +7,7 @@ use shardlab_report::{comparison_json, comparison_text, load_chart};
 
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
-use crate::output::{TableFormat, print, terminal_width, write_file};
+use crate::output::{TableFormat, check_place, print, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::size;
 
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Keys")]
     distinct: bool,
     /// Threads [default: all processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// Whether to measure times; with "off" the output is the same bytes everywhere
     #[arg(long, value_enum, default_value = "on")]
     timing: Timing,
     /// Memory that tables and counters may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
     max_memory: u64,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
@@ -57,6 +57,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.chart {
+        check_place(path)?;
+    }
     let (rows, members) = rows_and_members(&args)?;
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let request = Request {

@@ -6,11 +6,11 @@ use serde::Serialize;
 use shardlab_core::rows::KeySet;
 use shardlab_core::{Hashed, KeyForm, KeyRules, Placer, RawBatch, RawChunk, RawKey, Step};
 use shardlab_keys::Encoding;
-use shardlab_report::{Format, Table, for_csv, for_terminal};
+use shardlab_report::{Format, Table, for_csv, for_json, for_terminal};
 
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
-use crate::output::terminal_width;
+use crate::output::{note, terminal_width};
 use crate::progress::Bar;
 use crate::size;
 
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
     /// Memory that tables may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
     max_memory: u64,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
@@ -73,6 +73,9 @@ struct Placement<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id_hex: Option<String>,
     routing: Option<&'a str>,
+    /// The same for the routing value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    routing_hex: Option<String>,
     scheme: &'a str,
     key: serde_json::Value,
     node: u32,
@@ -137,11 +140,13 @@ fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
         let Some(members) = flag_members else {
             bail!("how many nodes are there? Give --nodes N, or a --scheme with nodes=N")
         };
-        // Schemes that cannot serve this membership were not asked for by name.
-        let rows = shardlab_schemes::comparison_rows().into_iter();
-        schemes.extend(
-            rows.filter(|scheme| scheme.check_members(&members).is_ok()).map(|scheme| (scheme, members.clone())),
-        );
+        for scheme in shardlab_schemes::comparison_rows() {
+            // Schemes that cannot serve this membership were not asked for by name.
+            match scheme.check_members(&members) {
+                Ok(()) => schemes.push((scheme, members.clone())),
+                Err(reason) => note(&format!("{} is left out: {reason}", scheme.spec())),
+            }
+        }
     }
     let mut rules = KeyRules::default();
     let mut targets = Vec::new();
@@ -158,8 +163,8 @@ fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
                 args.max_memory
             );
         }
-        for note in scheme.notes_for(&members) {
-            eprintln!("note: {}", for_terminal(&format!("{spec}: {note}")));
+        for words in scheme.notes_for(&members) {
+            note(&format!("{spec}: {words}"));
         }
         let hasher = asked.as_ref().map(|hasher| hasher.box_clone()).or_else(|| scheme.native_hasher());
         let hasher = scheme.adapt_hasher(hasher.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)));
@@ -201,7 +206,7 @@ fn say_what_was_read(keys: &KeySet) {
     for note in &keys.notes {
         words.push_str(&format!("; {note}"));
     }
-    eprintln!("note: {}", for_terminal(&words));
+    note(&words);
 }
 
 /// Writes placements in the asked form, as they come.
@@ -268,6 +273,7 @@ impl<'a> Writer<'a> {
             id: &id.text,
             id_hex: id.hex,
             routing: (!routing.text.is_empty()).then_some(&*routing.text),
+            routing_hex: routing.hex,
             scheme: &target.spec,
             key: json_key(form, key),
             node: node.0,
@@ -279,12 +285,12 @@ impl<'a> Writer<'a> {
         };
         match self.args.format {
             RouteFormat::Ndjson => {
-                serde_json::to_writer(&mut self.out, &row).map_err(io::Error::from)?;
+                self.json(&row)?;
                 self.out.write_all(b"\n")?;
             }
             RouteFormat::Json => {
                 self.out.write_all(if self.written { b",\n  " } else { b"[\n  " })?;
-                serde_json::to_writer(&mut self.out, &row).map_err(io::Error::from)?;
+                self.json(&row)?;
             }
             RouteFormat::Csv => {
                 let mut csv = csv::WriterBuilder::new().from_writer(&mut self.out);
@@ -325,6 +331,11 @@ impl<'a> Writer<'a> {
         }
         self.written = true;
         Ok(())
+    }
+
+    fn json(&mut self, row: &Placement<'_>) -> anyhow::Result<()> {
+        let json = serde_json::to_string(row)?;
+        Ok(self.out.write_all(for_json(&json).as_bytes())?)
     }
 
     fn flush_table(&mut self) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@ use serde_json::json;
 use shardlab_core::{Disruption, Resizing, Scheme};
 use shardlab_report::{Format, Table};
 
-use crate::output::{TableFormat, print, terminal_width};
+use crate::output::{TableFormat, print, print_json, terminal_width};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  shardlab schemes\n  shardlab schemes --format json")]
@@ -15,7 +15,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let schemes = shardlab_schemes::all();
     match args.format.as_table() {
-        None => print(&(serde_json::to_string_pretty(&as_json(&schemes))? + "\n")),
+        None => print_json(&serde_json::to_string_pretty(&as_json(&schemes))?),
         Some(Format::Csv) => print(&promises(&schemes, true).render(Format::Csv, None)),
         Some(format) => {
             let width = terminal_width();

@@ -5,9 +5,9 @@ use anyhow::{Context, bail};
 use serde::Serialize;
 use shardlab_core::rows::{Balance, Verdict};
 use shardlab_harness::{Fair, balance};
-use shardlab_report::{Format, Table, ratio};
+use shardlab_report::{Format, Table, for_markdown, for_terminal, ratio};
 
-use crate::output::{TableFormat, print, terminal_width};
+use crate::output::{TableFormat, print, print_json, terminal_width};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "The text of `GET _cat/shards` is taken as it is, with or without its header (?v); primaries \
@@ -62,24 +62,25 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
                 serde_json::to_string_pretty(&verdicts)?
             }
         };
-        return print(&(text + "\n"));
+        return print_json(&text);
     };
-    let mut text = table(&judged).render(format, terminal_width());
+    let mut text = table(&judged, format).render(format, terminal_width());
     if format != Format::Csv {
+        let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
         for (index, balance) in &judged {
-            let whose = index.as_deref().map(|index| format!("{}: ", shardlab_report::for_terminal(index)));
+            let whose = index.as_deref().map(|index| format!("{}: ", escape(index)));
             text.push_str(&format!("\n{}{}\n", whose.unwrap_or_default(), in_words(balance)));
         }
     }
     print(&text)
 }
 
-fn table(judged: &[(Option<String>, Balance)]) -> Table {
+fn table(judged: &[(Option<String>, Balance)], format: Format) -> Table {
     let headings = ["index", "nodes", "keys", "peak/avg", "min/avg", "cv", "chance cv", "chi-square", "p", "verdict"];
     let mut table = Table::new(headings).with_numbers(1..9);
     for (index, balance) in judged {
         table.row([
-            index.clone().unwrap_or_else(|| "–".to_owned()),
+            index.clone().unwrap_or_default(),
             balance.counts.len().to_string(),
             balance.counts.iter().map(|&count| u128::from(count)).sum::<u128>().to_string(),
             ratio(balance.peak_to_average),
@@ -87,11 +88,17 @@ fn table(judged: &[(Option<String>, Balance)]) -> Table {
             format!("{:.4}", balance.cv),
             format!("{:.4}", balance.noise_floor_cv),
             format!("{:.2}", balance.chi_square),
-            format!("{:.2e}", balance.p_value),
+            // What a double cannot hold is not 0, but programs want a number.
+            if balance.p_value > 0.0 || format == Format::Csv {
+                format!("{:.2e}", balance.p_value)
+            } else {
+                "< 1e-300".to_owned()
+            },
             balance.verdict.as_str().to_owned(),
         ]);
     }
-    table
+    // Programs want the same columns every time.
+    if format == Format::Csv { table } else { table.without_empty_columns() }
 }
 
 fn in_words(balance: &Balance) -> String {
@@ -130,7 +137,12 @@ fn numbers(text: &str, place: &str) -> anyhow::Result<Vec<u64>> {
     let mut counts = Vec::new();
     let mut total: u64 = 0;
     for (line, row) in (1..).zip(text.lines()) {
-        for word in row.split(|letter: char| letter == ',' || letter.is_whitespace()).filter(|word| !word.is_empty()) {
+        // A comma may end a line, but between two of them somebody forgot a count.
+        let list = row.trim().trim_end_matches(',');
+        if list.split(',').any(|part| part.trim().is_empty()) && !list.is_empty() {
+            bail!("{place}:{line}: a count is missing beside a comma; an empty shard counts 0");
+        }
+        for word in list.split(|letter: char| letter == ',' || letter.is_whitespace()).filter(|word| !word.is_empty()) {
             let count = whole(word).with_context(|| format!("{place}:{line}: {word:?}"))?;
             total = total
                 .checked_add(count)

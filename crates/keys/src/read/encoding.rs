@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
-use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_PAD_INDIFFERENT, URL_SAFE_PAD_INDIFFERENT};
+use base64::{DecodeError, Engine};
 
 use crate::RecordFault;
 
@@ -70,10 +70,25 @@ impl Encoding {
             Self::Base64 => {
                 let url_safe = text.iter().any(|byte| matches!(byte, b'-' | b'_'));
                 let engine = if url_safe { &URL_SAFE_PAD_INDIFFERENT } else { &STANDARD_PAD_INDIFFERENT };
-                engine.decode_vec(text, scratch).map_err(|error| bad(error.to_string()))?;
+                engine.decode_vec(text, scratch).map_err(|error| bad(base64_fault(&error, text)))?;
             }
         }
         Ok(scratch)
+    }
+}
+
+/// The decoder's error in our words, with the place counted from 0 as for hex.
+fn base64_fault(error: &DecodeError, text: &[u8]) -> String {
+    let shown = |at: usize| crate::shown::escaped(text.get(at..=at).unwrap_or_default());
+    match *error {
+        DecodeError::InvalidByte(at, _) => {
+            format!("\"{}\" at byte {at} does not belong into base64 there", shown(at))
+        }
+        DecodeError::InvalidLastSymbol { offset: at, .. } => {
+            format!("\"{}\" at byte {at} ends the text with bits that belong to no byte", shown(at))
+        }
+        DecodeError::InvalidLength(_) => format!("{} base64 digits do not make whole bytes", text.len()),
+        DecodeError::InvalidPadding => "the padding is not whole".to_owned(),
     }
 }
 
@@ -125,6 +140,14 @@ mod tests {
         // A mixed alphabet, a lone character, text behind the padding, and bits that would be lost.
         for text in ["+_8=", "A", "AA==A", "AB==", "A A="] {
             assert!(decode(Encoding::Base64, text).is_err(), "{text}");
+        }
+        for (text, what) in [
+            ("A==B", "\"=\" at byte 1 does not belong into base64 there"),
+            ("A", "1 base64 digits do not make whole bytes"),
+            ("AB==", "\"B\" at byte 1 ends the text with bits that belong to no byte"),
+        ] {
+            let fault = RecordFault::Encoding { what: what.into(), encoding: "base64" };
+            assert_eq!(decode(Encoding::Base64, text), Err(fault), "{text}");
         }
     }
 }

@@ -119,7 +119,9 @@ fn start(
             ("--weight-field", &options.weight_field),
         ];
         if let Some((flag, _)) = fields.iter().find(|(_, field)| field.is_some()) {
-            let what = format!("{flag} names a field, and plain lines have none; say --format csv or --format ndjson");
+            let what = format!(
+                "{flag} names a field, and plain lines have none; say --keys-format csv or --keys-format ndjson"
+            );
             return Err(ReadError::Options { file, what });
         }
     }
@@ -145,9 +147,9 @@ const HEAD_BYTES: usize = 8;
 
 /// First bytes of files that would only give nonsense when read as text.
 const FOREIGN: &[(&[u8], &str, &str)] = &[
-    (b"\xFD7zXZ\0", "an xz archive", "unpack it first, as with: xz -dc FILE | shardlab … -"),
-    (b"BZh91AY&", "a bzip2 archive", "unpack it first, as with: bzip2 -dc FILE | shardlab … -"),
-    (b"PK\x03\x04", "a zip archive", "unpack it first, as with: unzip -p FILE | shardlab … -"),
+    (b"\xFD7zXZ\0", "an xz archive", "unpack it first, as with: xz -dc FILE | shardlab … --keys -"),
+    (b"BZh91AY&", "a bzip2 archive", "unpack it first, as with: bzip2 -dc FILE | shardlab … --keys -"),
+    (b"PK\x03\x04", "a zip archive", "unpack it first, as with: unzip -p FILE | shardlab … --keys -"),
     (b"PAR1", "a Parquet file", "write its id column as CSV or NDJSON first"),
 ];
 
@@ -156,7 +158,8 @@ fn guess(head: &[u8]) -> Vec<String> {
     let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     if text.starts_with(b"{\"") {
         vec![
-            "the file looks like JSON, but is read as plain ids, one a line; say --format ndjson to read fields".into(),
+            "the file looks like JSON, but is read as plain ids, one a line; say --keys-format ndjson to read fields"
+                .into(),
         ]
     } else {
         Vec::new()

@@ -178,7 +178,7 @@ fn plain_lines_have_no_fields_to_name() {
     assert!(read("a.txt", b"x\n", &options).error().contains("--id-field names a field, and plain lines have none"));
     let noted = read("ids", b"{\"_id\":1}\n", &strict());
     assert_eq!(noted.ids(), ["{\"_id\":1}"]);
-    assert!(noted.keys.notes[0].contains("--format ndjson"));
+    assert!(noted.keys.notes[0].contains("--keys-format ndjson"));
 }
 
 #[test]

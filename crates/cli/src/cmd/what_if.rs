@@ -1,0 +1,255 @@
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+use shardlab_core::rows::WhatIf;
+use shardlab_core::{Change, KeyHasher, KeyRules, Members, Node};
+use shardlab_keys::{Documents, SyntheticSpec};
+use shardlab_report::{Format, what_if_summary, what_if_text};
+use shardlab_study::{Edit, Outcome, Request, Side, edit, what_if};
+
+use crate::input::KeyArgs;
+use crate::membership::of_spec;
+use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::progress::Bar;
+use crate::size;
+
+/// The keys of a study where none are given: enough that sampling does not show in three digits.
+const DEFAULT_KEYS: &str = "random:10000000";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "FROM and TO are specs with a membership. Without TO, one flag says what happens to the nodes \
+                        of FROM. Where a scheme refuses, what people then do is studied in its place.\n\nExamples:\n  \
+                        shardlab what-if jump:nodes=12 jump:nodes=18 --bytes 600GB --bandwidth 100MB/s\n  \
+                        shardlab what-if elastic:shards=12,created=8.15 elastic:shards=18,created=8.15 --bytes 600GB\n  \
+                        shardlab what-if elastic:shards=12,created=8.15 elastic:shards=12,created=9.4\n  \
+                        shardlab what-if ring:nodes-file=nodes.csv --remove cache-3 --keys ids.txt\n  \
+                        shardlab what-if jump:nodes=10 --remove 5 --format json")]
+pub(crate) struct Args {
+    /// The sharding that there is, such as jump:nodes=12
+    #[arg(value_name = "FROM")]
+    from: String,
+    /// The sharding that there would be
+    #[arg(value_name = "TO")]
+    to: Option<String>,
+    #[command(flatten)]
+    edit: EditArgs,
+    #[command(flatten)]
+    keys: KeyArgs,
+    /// Count each document (id and routing value) once
+    #[arg(long, help_heading = "Keys")]
+    distinct: bool,
+    /// Bytes of all documents together, such as 600GB; shared out by --weight-field where it is given
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
+    bytes: Option<u64>,
+    /// Bytes a second of one transfer, such as 100MB/s
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = size::parse_rate)]
+    bandwidth: Option<u64>,
+    /// Threads [default: all processors]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory that tables and matrix may take, such as 500MB or 2GiB
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
+    max_memory: u64,
+    /// Form of the output
+    #[arg(long, value_enum, default_value = "table")]
+    format: TableFormat,
+}
+
+/// What happens to the nodes of FROM.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Changes")]
+#[group(multiple = false, conflicts_with = "to")]
+struct EditArgs {
+    /// Append nodes until there are N
+    #[arg(long, value_name = "N")]
+    grow_to: Option<u32>,
+    /// Drop nodes from the end until there are N
+    #[arg(long, value_name = "N")]
+    shrink_to: Option<u32>,
+    /// Add a node: NAME or NAME=WEIGHT
+    #[arg(long, value_name = "NODE")]
+    add: Option<String>,
+    /// Remove a node by its name, wherever it stands
+    #[arg(long, value_name = "NODE")]
+    remove: Option<String>,
+    /// Remove all nodes whose name begins with PREFIX
+    #[arg(long, value_name = "PREFIX")]
+    lose_rack: Option<String>,
+    /// Give a node another weight: NAME=WEIGHT
+    #[arg(long, value_name = "NODE=WEIGHT")]
+    reweight: Option<String>,
+    /// Give a node another name, the same machine with the same data: OLD=NEW
+    #[arg(long, value_name = "OLD=NEW")]
+    rename: Option<String>,
+    /// List the same nodes in another order: names separated by commas
+    #[arg(long, value_name = "NAMES")]
+    reorder: Option<String>,
+    /// Remove a node and close up the list, the usual mistake with schemes that number their nodes
+    #[arg(long, value_name = "NODE")]
+    renumber: Option<String>,
+}
+
+impl EditArgs {
+    fn edit(&self) -> anyhow::Result<Option<Edit>> {
+        let change = |change| Ok(Some(Edit::Change(change)));
+        if let Some(to) = self.grow_to {
+            return change(Change::Grow { to });
+        }
+        if let Some(to) = self.shrink_to {
+            return change(Change::Shrink { to });
+        }
+        if let Some(node) = &self.add {
+            let (name, weight) = node.rsplit_once('=').unwrap_or((node, "1"));
+            return change(Change::Add(Node::new(name, weight_of("--add", weight)?)?));
+        }
+        if let Some(name) = &self.remove {
+            return change(Change::Remove { name: name.clone() });
+        }
+        if let Some(node) = &self.reweight {
+            let (name, weight) = pair("--reweight", node, "NAME=WEIGHT")?;
+            return change(Change::Reweight { name, weight: weight_of("--reweight", &weight)? });
+        }
+        if let Some(names) = &self.rename {
+            let (from, to) = pair("--rename", names, "OLD=NEW")?;
+            return Ok(Some(Edit::Rename { from, to }));
+        }
+        let names = |list: &String| list.split(',').map(str::to_owned).collect();
+        let edit = self.lose_rack.clone().map(|prefix| Edit::LoseRack { prefix });
+        let edit = edit.or_else(|| self.reorder.as_ref().map(|list| Edit::Reorder { names: names(list) }));
+        Ok(edit.or_else(|| self.renumber.clone().map(|remove| Edit::Renumber { remove })))
+    }
+}
+
+fn pair(flag: &str, text: &str, form: &str) -> anyhow::Result<(String, String)> {
+    let (left, right) = text.rsplit_once('=').with_context(|| format!("{flag} {text:?} is not of the form {form}"))?;
+    Ok((left.to_owned(), right.to_owned()))
+}
+
+fn weight_of(flag: &str, text: &str) -> anyhow::Result<u32> {
+    match text.parse() {
+        Ok(weight) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(weight),
+        _ => bail!("{flag}: {text:?} is no weight; a weight is a whole number from 1 to 4294967295"),
+    }
+}
+
+pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    let asked = args.keys.hasher()?;
+    let before = side(&args.from, None, asked.as_deref(), args.max_memory)?;
+    let edited = args.edit.edit()?;
+    let (outcome, edit_asked) = match (&args.to, &edited) {
+        (Some(to), _) => {
+            let after = side(to, Some(before.members()), asked.as_deref(), args.max_memory)?;
+            let words = format!("{} to {}", args.from, to);
+            (Outcome::Done { after: Box::new(after), matched: None, words }, false)
+        }
+        (None, Some(asked)) => (edit(&before, asked, args.max_memory)?, true),
+        (None, None) => bail!(
+            "say where it goes: a second spec such as {:?}, or a change such as --grow-to N",
+            with_more(&args.from)
+        ),
+    };
+    match outcome {
+        Outcome::Done { after, matched, words } => {
+            let request = request(&args, before, *after, matched, words);
+            let rows = study(&args, &request)?;
+            show(&args, &rows)
+        }
+        Outcome::Refused { words, reason, alternatives } => {
+            debug_assert!(edit_asked, "only a change is refused");
+            if args.keys.keys.as_deref() == Some(Path::new("-")) && alternatives.len() > 1 {
+                bail!(
+                    "{words}: {reason}. Several alternatives are studied in its place, and stdin can be read once; give --keys a file"
+                );
+            }
+            let mut studied = Vec::new();
+            for alternative in alternatives {
+                let request = request(&args, before.clone(), alternative.after, None, alternative.words);
+                studied.push(study(&args, &request)?);
+            }
+            show_refused(&args, &words, &reason, &studied)
+        }
+    }
+}
+
+fn with_more(spec: &str) -> String {
+    spec.split(':').next().map_or_else(String::new, |name| format!("{name}:nodes=18"))
+}
+
+/// A side from its spec. Where the spec has no membership, that of the other side holds.
+fn side(spec: &str, other: Option<&Members>, asked: Option<&dyn KeyHasher>, max_memory: u64) -> anyhow::Result<Side> {
+    let parsed = shardlab_schemes::parse(spec)?;
+    let members = match (&parsed.membership, other) {
+        (Some(given), _) => of_spec(given)?,
+        (None, Some(other)) => other.clone(),
+        (None, None) => bail!(
+            "the scheme {spec:?} does not say how many nodes there are; write for example {}:{}=12",
+            spec,
+            parsed.scheme.members_word()
+        ),
+    };
+    Ok(Side::new(parsed.scheme, &members, asked, max_memory)?)
+}
+
+fn request(
+    args: &Args,
+    before: Side,
+    after: Side,
+    matched: Option<Vec<Option<shardlab_core::NodeId>>>,
+    change: String,
+) -> Request {
+    Request {
+        before,
+        after,
+        change,
+        matched,
+        bytes: args.bytes.map(u128::from),
+        bandwidth: args.bandwidth,
+        seed: args.keys.seed,
+        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
+        max_memory: args.max_memory,
+    }
+}
+
+fn study(args: &Args, request: &Request) -> anyhow::Result<WhatIf> {
+    let rules = request.before.rules().and(request.after.rules());
+    let mut documents = documents(args, rules)?;
+    let bar = Bar::new();
+    let weighted = args.keys.weight_field.is_some();
+    let outcome = what_if(request, &mut *documents, weighted, &|progress| bar.show(progress));
+    bar.finish();
+    Ok(outcome?)
+}
+
+fn documents(args: &Args, rules: KeyRules) -> anyhow::Result<Box<dyn Documents>> {
+    let documents = match args.keys.documents(rules)? {
+        Some(documents) => documents,
+        None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
+    };
+    Ok(if args.distinct { shardlab_keys::distinct(documents) } else { documents })
+}
+
+fn show(args: &Args, rows: &WhatIf) -> anyhow::Result<()> {
+    match args.format.as_table() {
+        Some(format) => print(&what_if_text(rows, format, terminal_width())),
+        None => print_json(&serde_json::to_string_pretty(rows)?),
+    }
+}
+
+fn show_refused(args: &Args, words: &str, reason: &str, studied: &[WhatIf]) -> anyhow::Result<()> {
+    let Some(format) = args.format.as_table() else {
+        let refused = json!({ "change": words, "not_applicable": reason, "alternatives": studied });
+        return print_json(&serde_json::to_string_pretty(&refused)?);
+    };
+    let table = what_if_summary(studied, format, terminal_width());
+    if format == Format::Csv {
+        return print(&table);
+    }
+    let mut text = format!("{} cannot {words}: {reason}.\n", shardlab_report::for_terminal(&args.from));
+    if studied.is_empty() {
+        text.push_str("There is no other way to these nodes.\n");
+    } else {
+        text.push_str(&format!("\nWhat people then do, and what it costs:\n\n{table}"));
+    }
+    print(&text)
+}

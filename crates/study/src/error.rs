@@ -1,0 +1,55 @@
+use shardlab_core::{BuildError, ChangeError, KeyError, MembersError};
+use shardlab_harness::Impossible;
+use shardlab_keys::ReadError;
+
+/// Why a study has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyError {
+    /// A scheme cannot serve the membership.
+    #[error("{spec}: {source}")]
+    Build {
+        /// The scheme.
+        spec: String,
+        /// Why not.
+        source: BuildError,
+    },
+    /// A change that does not fit the members.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// Nodes that are no membership.
+    #[error(transparent)]
+    Members(#[from] MembersError),
+    /// The documents cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A document cannot be placed.
+    #[error("{spec}: {error}")]
+    Key {
+        /// The scheme whose hash refused it.
+        spec: String,
+        /// The document and the reason.
+        error: KeyError,
+    },
+    /// There is nothing to place.
+    #[error("there are no keys to place")]
+    NoKeys,
+    /// More memory than allowed, found before or while it is taken.
+    #[error("{what} needs about {needed} bytes of memory; the limit is {limit} (raise --max-memory)")]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// Bytes.
+        needed: u128,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// A measurement that cannot be right: a bug in a scheme or in the study.
+    #[error("{spec}: impossible result, please report it: {result}")]
+    Impossible {
+        /// The scheme.
+        spec: String,
+        /// What was measured.
+        result: Impossible,
+    },
+}

@@ -1,0 +1,224 @@
+use shardlab_core::{Change, ChangeError, Members, Node, NodeId, Unsupported};
+
+use crate::{Side, StudyError};
+
+/// A change of membership as people name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Edit {
+    /// Grow, shrink, add, remove or reweight, by the rules of the scheme.
+    Change(Change),
+    /// All nodes leave whose name begins with this.
+    LoseRack {
+        /// The beginning of the names.
+        prefix: String,
+    },
+    /// A node gets another name and stays the same machine with the same data.
+    Rename {
+        /// The name it has.
+        from: String,
+        /// The name it gets.
+        to: String,
+    },
+    /// The same nodes, listed in another order.
+    Reorder {
+        /// All names in the new order.
+        names: Vec<String>,
+    },
+    /// A node leaves and the list closes up, whether or not the scheme promises anything for that.
+    Renumber {
+        /// The node that leaves.
+        remove: String,
+    },
+}
+
+/// What an edit leads to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The scheme can do it.
+    Done {
+        /// The sharding after it.
+        after: Box<Side>,
+        /// Which nodes are the same, where names do not say so.
+        matched: Option<Vec<Option<NodeId>>>,
+        /// What is done, in words.
+        words: String,
+    },
+    /// The scheme refuses; people then do one of the alternatives.
+    Refused {
+        /// What was asked for, in words.
+        words: String,
+        /// The scheme's reason.
+        reason: String,
+        /// What can be done in its place.
+        alternatives: Vec<Alternative>,
+    },
+}
+
+/// Something that people do when a scheme refuses.
+#[derive(Debug)]
+pub struct Alternative {
+    /// What is done, in words.
+    pub words: String,
+    /// The sharding after it.
+    pub after: Side,
+}
+
+/// Does an edit to a sharding.
+///
+/// # Errors
+/// The edit does not fit the members: an unknown node, no node left, a doubled name.
+pub fn edit(before: &Side, edit: &Edit, max_memory: u64) -> Result<Outcome, StudyError> {
+    let members = before.members();
+    match edit {
+        Edit::Change(change) => apply(before, change, max_memory),
+        Edit::LoseRack { prefix } => lose_rack(before, prefix, max_memory),
+        Edit::Rename { from, to } => {
+            let id = find(members, from)?;
+            let mut nodes = nodes(members);
+            nodes[id.index()] = Node::new(to.clone(), members.weight(id))?;
+            let after = rebuilt(before, &Members::listed(nodes)?, max_memory)?;
+            let matched = (0..members.len()).map(|node| Some(NodeId(node))).collect();
+            let words = format!("rename {from:?} to {to:?}, the same machine with the same data");
+            Ok(Outcome::Done { after: Box::new(after), matched: Some(matched), words })
+        }
+        Edit::Reorder { names } => {
+            let listed = names.iter().map(|name| {
+                let id = find(members, name)?;
+                Ok(Node::new(name.clone(), members.weight(id))?)
+            });
+            let after = Members::listed(listed.collect::<Result<_, StudyError>>()?)?;
+            if let Some((_, missing, _)) = members.iter().find(|(_, name, _)| after.find(name).is_none()) {
+                return Err(ChangeError::UnknownNode { name: format!("{missing} (in the new order)") }.into());
+            }
+            let after = rebuilt(before, &after, max_memory)?;
+            let words = "list the same nodes in another order".to_owned();
+            Ok(Outcome::Done { after: Box::new(after), matched: None, words })
+        }
+        Edit::Renumber { remove } => {
+            let after = members.after(&Change::Remove { name: remove.clone() })?;
+            let after = rebuilt(before, &after, max_memory)?;
+            let words = format!("remove {remove:?} and close up the list");
+            Ok(Outcome::Done { after: Box::new(after), matched: None, words })
+        }
+    }
+}
+
+/// The change in words.
+fn in_words(change: &Change) -> String {
+    match change {
+        Change::Grow { to } => format!("grow to {to} nodes"),
+        Change::Shrink { to } => format!("shrink to {to} nodes"),
+        Change::Add(node) if node.weight() == 1 => format!("add {:?}", node.name()),
+        Change::Add(node) => format!("add {:?} with weight {}", node.name(), node.weight()),
+        Change::Remove { name } => format!("remove {name:?}"),
+        Change::Reweight { name, weight } => format!("give {name:?} weight {weight}"),
+        _ => format!("{change:?}"),
+    }
+}
+
+fn apply(before: &Side, change: &Change, max_memory: u64) -> Result<Outcome, StudyError> {
+    // What does not fit the members is an error of the question; what is left to refuse is the scheme's.
+    let members = before.members().after(change)?;
+    let words = in_words(change);
+    check_memory(before, &members, max_memory)?;
+    let mut sharder = before.placer.sharder.box_clone();
+    match sharder.apply(change) {
+        Ok(()) => Ok(Outcome::Done { after: Box::new(before.with_sharder(sharder)), matched: None, words }),
+        Err(reason) => {
+            let alternatives = alternatives(before, change, &members, &reason, max_memory);
+            Ok(Outcome::Refused { words, reason: reason.to_string(), alternatives })
+        }
+    }
+}
+
+/// What people do when a scheme refuses a change.
+fn alternatives(
+    before: &Side,
+    change: &Change,
+    members: &Members,
+    reason: &Unsupported,
+    max_memory: u64,
+) -> Vec<Alternative> {
+    let mut found = Vec::new();
+    let mut offer = |words: String, after: Result<Side, StudyError>| {
+        // What cannot be built either is no way out.
+        if let Ok(after) = after {
+            found.push(Alternative { words, after });
+        }
+    };
+    if let Unsupported::NotAFactor(refusal) = reason
+        && let Some(rules) = before.placer.sharder.as_resizable()
+    {
+        for to in [refusal.nearest_below, refusal.nearest_above].into_iter().flatten() {
+            let resized = rules.resized(to).map(|sharder| before.with_sharder(sharder));
+            let verb = if to > before.members().len() { "split" } else { "shrink" };
+            if let Ok(after) = resized {
+                offer(format!("{verb} to {to}"), Ok(after));
+            }
+        }
+        offer(format!("reindex into {}", members.len()), rebuilt(before, members, max_memory));
+        return found;
+    }
+    match change {
+        Change::Remove { name } => {
+            offer(format!("remove {name:?} and close up the list (renumber)"), rebuilt(before, members, max_memory));
+            if let Some(swapped) = swapped_with_the_last(before.members(), name) {
+                offer(format!("put the last node in the place of {name:?}"), rebuilt(before, &swapped, max_memory));
+            }
+        }
+        _ => offer("rebuild".to_owned(), rebuilt(before, members, max_memory)),
+    }
+    found
+}
+
+fn swapped_with_the_last(members: &Members, name: &str) -> Option<Members> {
+    let place = members.find(name)?;
+    let mut nodes = nodes(members);
+    let last = nodes.pop()?;
+    *nodes.get_mut(place.index())? = last;
+    Members::listed(nodes).ok()
+}
+
+fn lose_rack(before: &Side, prefix: &str, max_memory: u64) -> Result<Outcome, StudyError> {
+    let members = before.members();
+    let (lost, left): (Vec<Node>, Vec<Node>) =
+        nodes(members).into_iter().partition(|node| node.name().starts_with(prefix));
+    if lost.is_empty() {
+        return Err(ChangeError::UnknownNode { name: format!("{prefix}…") }.into());
+    }
+    let left = Members::listed(left)?;
+    let words = format!("lose the {} nodes {prefix:?}…", lost.len());
+    let mut sharder = before.placer.sharder.box_clone();
+    for node in lost.iter().rev() {
+        let change = Change::Remove { name: node.name().to_owned() };
+        if let Err(reason) = sharder.apply(&change) {
+            let closed_up = rebuilt(before, &left, max_memory);
+            let closed_up =
+                closed_up.map(|after| Alternative { words: "close up the list (renumber)".to_owned(), after });
+            let alternatives = closed_up.into_iter().collect();
+            return Ok(Outcome::Refused { words, reason: reason.to_string(), alternatives });
+        }
+    }
+    Ok(Outcome::Done { after: Box::new(before.with_sharder(sharder)), matched: None, words })
+}
+
+fn rebuilt(before: &Side, members: &Members, max_memory: u64) -> Result<Side, StudyError> {
+    check_memory(before, members, max_memory)?;
+    let refused = |source| StudyError::Build { spec: before.scheme.spec(), source };
+    Ok(before.with_sharder(before.scheme.build(members).map_err(refused)?))
+}
+
+fn check_memory(before: &Side, members: &Members, limit: u64) -> Result<(), StudyError> {
+    let needed = u128::from(before.scheme.expected_heap_bytes(members));
+    let what = format!("{} for {} nodes", before.scheme.spec(), members.len());
+    if needed > u128::from(limit) { Err(StudyError::Memory { what, needed, limit }) } else { Ok(()) }
+}
+
+fn find(members: &Members, name: &str) -> Result<NodeId, StudyError> {
+    Ok(members.find(name).ok_or_else(|| ChangeError::UnknownNode { name: name.to_owned() })?)
+}
+
+fn nodes(members: &Members) -> Vec<Node> {
+    members.iter().filter_map(|(_, name, weight)| Node::new(name, weight).ok()).collect()
+}

@@ -1,0 +1,62 @@
+use shardlab_core::{BuildError, Hashed, KeyHasher, KeyRules, Members, Scheme, Sharder};
+
+use crate::StudyError;
+
+/// One side of a study: a scheme, built for a membership, with its hash in front.
+#[derive(Debug)]
+pub struct Side {
+    /// The scheme.
+    pub scheme: Box<dyn Scheme>,
+    /// Hash and sharder.
+    pub placer: Hashed,
+}
+
+impl Clone for Side {
+    fn clone(&self) -> Self {
+        Self { scheme: self.scheme.box_clone(), placer: self.placer.clone() }
+    }
+}
+
+impl Side {
+    /// Builds a side. The hash is the one asked for, the scheme's own, or the default.
+    ///
+    /// # Errors
+    /// The scheme cannot serve the members, or needs more than `max_memory` bytes for them.
+    pub fn new(
+        scheme: Box<dyn Scheme>,
+        members: &Members,
+        asked: Option<&dyn KeyHasher>,
+        max_memory: u64,
+    ) -> Result<Self, StudyError> {
+        let refused = |source: BuildError| StudyError::Build { spec: scheme.spec(), source };
+        scheme.check().map_err(|error| refused(error.into()))?;
+        scheme.check_members(members).map_err(refused)?;
+        let needed = scheme.expected_heap_bytes(members);
+        if needed > max_memory {
+            let what = format!("{} for {} nodes", scheme.spec(), members.len());
+            return Err(StudyError::Memory { what, needed: needed.into(), limit: max_memory });
+        }
+        let chosen = asked.map(KeyHasher::box_clone).or_else(|| scheme.native_hasher());
+        let hasher = scheme.adapt_hasher(chosen.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)));
+        let sharder = scheme.build(members).map_err(refused)?;
+        Ok(Self { scheme, placer: Hashed { hasher, sharder } })
+    }
+
+    /// The same scheme and hash around another instance.
+    #[must_use]
+    pub fn with_sharder(&self, sharder: Box<dyn Sharder>) -> Self {
+        Self { scheme: self.scheme.box_clone(), placer: Hashed { hasher: self.placer.hasher.box_clone(), sharder } }
+    }
+
+    /// What it demands of every document.
+    #[must_use]
+    pub fn rules(&self) -> KeyRules {
+        self.scheme.key_rules().and(self.placer.hasher.rules())
+    }
+
+    /// The nodes.
+    #[must_use]
+    pub fn members(&self) -> &Members {
+        self.placer.sharder.members()
+    }
+}
