@@ -13,7 +13,7 @@ const BAD_INPUT: u8 = 2;
 pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
     let Err(error) = outcome else { return ExitCode::SUCCESS };
     // Whoever reads our output has seen enough: `shardlab route … | head` is no failure.
-    if error.chain().any(|cause| is_broken_pipe(cause)) {
+    if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
     let mut message = String::new();

@@ -39,6 +39,11 @@ pub(crate) enum FormatArg {
     Ndjson,
 }
 
+/// Reads a seed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+}
+
 /// Flags about the keys.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Keys")]
@@ -46,12 +51,18 @@ pub(crate) struct KeyArgs {
     /// File with keys: lines, CSV or NDJSON; plain, gzip or zstd; "-" is stdin
     #[arg(long, value_name = "FILE")]
     pub(crate) keys: Option<PathBuf>,
-    /// Seeded synthetic keys: sequential:N[,start=0], padded:N[,width=12], uuid4:N, uuid7:N,
-    /// snowflake:N[,step_ms=37], unix-ms:N[,step=1000], zipf-tenants:N[,tenants=1000][,s=1.1], random:N
-    #[arg(long, value_name = "SPEC", conflicts_with = "keys")]
+    /// Seeded synthetic keys, by their spec.
+    // The brackets of the options would be links in a doc comment.
+    #[arg(
+        long,
+        value_name = "SPEC",
+        conflicts_with = "keys",
+        help = "Seeded synthetic keys: sequential:N[,start=0], padded:N[,width=12], uuid4:N, uuid7:N, \
+                snowflake:N[,step_ms=37], unix-ms:N[,step=1000], zipf-tenants:N[,tenants=1000][,s=1.1], random:N"
+    )]
     pub(crate) synthetic: Option<String>,
     /// Seed of synthetic keys
-    #[arg(long, default_value_t = 42, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 42, allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: u64,
     /// Form of the key file; by its name where this is left out, lines for stdin
     #[arg(long, value_enum)]

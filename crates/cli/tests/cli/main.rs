@@ -1,0 +1,15 @@
+//! What the command answers, read as programs read it: through JSON, NDJSON and exit codes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a failed unwrap is a failed test, and counts become fractions"
+)]
+
+mod common;
+mod contract;
+mod elastic;
+mod jump_and_modulo;
+mod pipes;
+mod reading;
+mod untrusted;
+mod verdicts;
