@@ -20,6 +20,16 @@ fn the_working_of_one_document_shows_hash_routing_shards_and_shard() {
 }
 
 #[test]
+fn the_working_shows_how_many_routing_shards_there_are_by_default() {
+    for (shards, routing_shards) in [(1, 1024), (5, 640), (6, 768), (12, 768), (90, 720), (459, 918), (1024, 2048)] {
+        let shown = printed(&run(&format!("route --scheme elastic:shards={shards},created=7.17 --explain 1")));
+        assert!(shown.contains(&format!("-126235597 mod {routing_shards} = ")), "{shown}");
+        let factor = routing_shards / shards;
+        assert!(shown.contains(&format!("{routing_shards} / {shards} = {factor}")), "{shown}");
+    }
+}
+
+#[test]
 fn generations_place_the_same_ids_differently() {
     let ten = |spec: &str| route(spec, ids(1..11));
     assert_eq!(ten("elastic:shards=5,created=8.15"), [4, 3, 0, 1, 0, 3, 2, 2, 0, 2]);

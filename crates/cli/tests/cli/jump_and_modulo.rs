@@ -1,7 +1,7 @@
 //! Questions about jump and modulo, asked through the command.
 
 use crate::common::{
-    assert_near, compare_file, counts, file, json, moved, objects, printed, refusal, route, route_with, run,
+    assert_near, compare_file, counts, file, json, moved, objects, printed, refusal, route, route_with, run, shardlab,
 };
 
 fn numbered(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {
@@ -84,6 +84,53 @@ fn a_middle_node_cannot_leave_and_no_other_scenario_takes_its_place() {
         assert!(movement["remove_last"]["moved"].is_number());
     }
     assert_near(moved(&comparison, 2, "remove_middle"), 0.1, 20_000.0);
+}
+
+/// The fraction of keys whose owner has another name by the second list, and how much of it was needless.
+fn renamed(before: &[&str], after: &[&str], keys: &[String]) -> (f64, f64) {
+    let owners = |names: &[&str]| -> Vec<String> {
+        let nodes = file("nodes.csv", names.join("\n"));
+        let mut command = shardlab();
+        command
+            .args(["route", "--scheme", "jump", "--keys", "-", "--format", "ndjson", "--nodes-file"])
+            .arg(&nodes.path);
+        let rows = objects(&command.write_stdin(keys.join("\n")).output().unwrap());
+        rows.iter().map(|row| row["node_name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (old, new) = (owners(before), owners(after));
+    let moved = old.iter().zip(&new).filter(|(a, b)| a != b);
+    // Between nodes that are in both lists nothing has to move.
+    let needless =
+        moved.clone().filter(|(a, b)| after.contains(&a.as_str()) && before.contains(&b.as_str())).count() as f64;
+    (moved.count() as f64 / keys.len() as f64, needless / keys.len() as f64)
+}
+
+#[test]
+fn compacting_the_list_of_jump_renames_most_owners() {
+    let keys: Vec<String> = (0..20_000).map(|i| format!("order-{i}")).collect();
+    let four = ["n0", "n1", "n2", "n3"];
+    let ten = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
+    for (list, gone, moved, needless) in [
+        (&four[..], "n1", 0.667, 0.417),
+        (&ten[..], "n0", 0.989, 0.889),
+        (&ten[..], "n5", 0.489, 0.389),
+        (&ten[..], "n9", 0.1, 0.0),
+    ] {
+        let rest: Vec<&str> = list.iter().copied().filter(|name| *name != gone).collect();
+        let (measured, without_need) = renamed(list, &rest, &keys);
+        assert_near(measured, moved, 20_000.0);
+        assert_near(without_need, needless, 20_000.0);
+    }
+}
+
+#[test]
+fn a_node_that_sorts_first_shifts_every_bucket_of_jump() {
+    let keys: Vec<String> = (0..20_000).map(|i| format!("order-{i}")).collect();
+    let (moved, _) = renamed(&["b", "c", "d"], &["a", "b", "c", "d"], &keys);
+    assert_near(moved, 11.0 / 12.0, 20_000.0);
+    let (moved, needless) = renamed(&["b", "c", "d"], &["b", "c", "d", "a"], &keys);
+    assert_near(moved, 0.25, 20_000.0);
+    assert_eq!(needless, 0.0);
 }
 
 #[test]
@@ -190,6 +237,12 @@ fn java_hash_codes_take_the_floor_modulus() {
     let short = || (0..100).map(|i| format!("k{i:02}"));
     assert_eq!(used(&route_with("--hash java --scheme modulo:signed=i32,nodes=31", short())), 10);
     assert_eq!(used(&route_with("--hash java --scheme modulo:signed=i32,nodes=32", short())), 19);
+}
+
+#[test]
+fn doubling_modulo_moves_exactly_half_of_dense_numbers() {
+    let keys = || 0..8_000;
+    assert_eq!(differing(&identity("modulo:nodes=4", keys()), &identity("modulo:nodes=8", keys())), 4_000);
 }
 
 #[test]

@@ -147,6 +147,23 @@ fn every_line_is_accepted_or_counted_as_skipped() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_fit_into_memory_is_streamed() {
+    let id = "x".repeat(999);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..200_000 {
+        writeln!(encoder, "{id}").unwrap();
+    }
+    let ids = file("ids.gz", encoder.finish().unwrap());
+    let mut command = assert_cmd::Command::new("sh");
+    command.args(["-c", "ulimit -v 100000; exec \"$0\" \"$@\" > /dev/null", env!("CARGO_BIN_EXE_shardlab")]);
+    command.args(["route", "--scheme", "jump:nodes=5", "--format", "csv", "--keys"]).arg(&ids.path);
+    let output = command.output().unwrap();
+    assert_eq!(text(&output.stderr), "note: read 200000, accepted 200000\n");
+    assert!(output.status.success());
+}
+
+#[test]
 fn repeated_ids_are_counted_once_where_that_is_asked_for() {
     let lines: String = (0..19_575).map(|i| format!("doc-{}\n", i % 14_754)).collect();
     let lines = file("ids.txt", lines);
