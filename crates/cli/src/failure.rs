@@ -3,7 +3,11 @@ use std::process::ExitCode;
 
 use shardlab_report::for_terminal;
 
+use crate::gate::NotMet;
 use crate::output::say;
+
+/// A requirement is not met.
+const NOT_MET: u8 = 1;
 
 /// Bad input or usage.
 const BAD_INPUT: u8 = 2;
@@ -16,6 +20,12 @@ pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
+    if let Some(NotMet(unmet)) = error.downcast_ref() {
+        for one in unmet {
+            say(&for_terminal(&one.to_string()));
+        }
+        return ExitCode::from(NOT_MET);
+    }
     let mut message = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if message.is_empty() {
@@ -24,9 +34,8 @@ pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
             message = format!("{message}: {cause}");
         }
     }
-    // Line feeds are ours; everything else that could steer a terminal came from outside.
-    let safe: Vec<String> = message.lines().map(for_terminal).collect();
-    say(&format!("error: {}", safe.join("\n")));
+    // An error is one line; line feeds and all else that could steer a terminal came from outside.
+    say(&format!("error: {}", for_terminal(&message)));
     ExitCode::from(BAD_INPUT)
 }
 

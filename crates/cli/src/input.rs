@@ -97,7 +97,13 @@ impl KeyArgs {
         }
         if let Some(spec) = &self.synthetic {
             self.refuse_file_flags("--synthetic")?;
-            return Ok(Some(shardlab_keys::synthetic(&SyntheticSpec::parse(spec)?, self.seed, rules)));
+            let documents = shardlab_keys::synthetic(&SyntheticSpec::parse(spec)?, self.seed, rules);
+            if documents.are_hashed() && self.hash.is_some() {
+                bail!(
+                    "--hash does nothing for --synthetic {spec}, whose keys are numbers already; leave it out, or take another key set"
+                );
+            }
+            return Ok(Some(documents));
         }
         Ok(None)
     }
@@ -133,13 +139,14 @@ impl KeyArgs {
     }
 
     /// Flags about a file say nothing about other keys, and nothing is ignored silently.
-    fn refuse_file_flags(&self, source: &str) -> anyhow::Result<()> {
+    pub(crate) fn refuse_file_flags(&self, source: &str) -> anyhow::Result<()> {
         let flags = [
             ("--keys-format", self.keys_format.is_some()),
             ("--id-field", self.id_field.is_some()),
             ("--routing-field", self.routing_field.is_some()),
             ("--weight-field", self.weight_field.is_some()),
             ("--encoding", self.encoding != EncodingArg::Utf8),
+            ("--skip-bad", self.skip_bad),
         ];
         match flags.iter().find(|(_, given)| *given) {
             Some((flag, _)) => {

@@ -1,7 +1,9 @@
 //! The `shardlab` command: a table of contents. Each subcommand has a file of its own in `cmd`.
 
 mod cmd;
+mod counts;
 mod failure;
+mod gate;
 mod input;
 mod membership;
 mod output;
@@ -40,6 +42,12 @@ enum Command {
     Verdict(cmd::verdict::Args),
     /// Study a change: what moves, from where to where, how many bytes and how long.
     WhatIf(cmd::what_if::Args),
+    /// Plan a split or shrink of an Elasticsearch index: what is legal, which chains lead there, what it costs.
+    SplitPlan(cmd::split_plan::Args),
+    /// Find what makes keys bad on their own: patterns, few or common values, heavy documents.
+    Inspect(cmd::inspect::Args),
+    /// Follow a path of several changes, and what going straight would cost.
+    Plan(cmd::plan::Args),
     /// List the schemes with their promises, costs, options and sources.
     Schemes(cmd::schemes::Args),
 }
@@ -50,6 +58,9 @@ fn main() -> ExitCode {
         Command::Route(args) => cmd::route::run(args),
         Command::Verdict(args) => cmd::verdict::run(args),
         Command::WhatIf(args) => cmd::what_if::run(args),
+        Command::SplitPlan(args) => cmd::split_plan::run(args),
+        Command::Inspect(args) => cmd::inspect::run(args),
+        Command::Plan(args) => cmd::plan::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
     };
     failure::exit_code(outcome)

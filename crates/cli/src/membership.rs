@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use shardlab_core::{MAX_NODES, Members, Node};
+use shardlab_keys::{TableRow, read_table};
+use shardlab_report::for_terminal;
 use shardlab_schemes::Membership;
 
 /// The flags that give a membership.
@@ -47,32 +49,36 @@ pub(crate) fn of_spec(membership: &Membership) -> anyhow::Result<Members> {
 /// Reads a nodes file. A first row of the words `name` and `weight` is a header and gives the order
 /// of the two columns.
 pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
-    let shown = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the nodes file {shown}"))?;
-    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
-    let mut columns = Columns { name: 0, weight: 1, most: 2 };
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut lines: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
-    for (number, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| csv_problem(path, &error))?;
-        let line = record.position().map_or(0, csv::Position::line);
+    let shown = for_terminal(&path.to_string_lossy());
+    let rows = read_table(path).context("the nodes file")?;
+    let header =
+        rows.first().map(|row| Columns::of_header(&row.fields)).transpose().with_context(|| format!("{shown}:1"))?;
+    let header = header.flatten();
+    let columns = header.unwrap_or(Columns { name: 0, weight: 1, fields: None });
+    let mut nodes: Vec<Node> = Vec::with_capacity(rows.len());
+    let mut lines: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for TableRow { line, fields } in &rows[usize::from(header.is_some())..] {
         let place = format!("{shown}:{line}");
-        if number == 0
-            && let Some(header) = Columns::of_header(&record)
-        {
-            columns = header;
-            continue;
+        match columns.fields {
+            Some(expected) if fields.len() != expected => {
+                bail!("{place}: the row has {} fields, and the header {expected}", fields.len());
+            }
+            None if fields.len() > 2 => {
+                bail!("{place}: {} fields; a nodes file has name,weight (or name alone)", fields.len());
+            }
+            _ => {}
         }
-        if record.len() > columns.most {
-            bail!("{place}: {} fields; a nodes file has name,weight (or name alone)", record.len());
+        let name = fields.get(columns.name).map_or("", String::as_str);
+        if fields.len() == 1 && name.contains([';', '\t']) {
+            bail!(
+                "{place}: name: {name:?}: columns are parted by commas; if this is the name, write its weight behind it, as in {name:?},1"
+            );
         }
-        let name = record.get(columns.name).unwrap_or_default();
-        let weight = match record.get(columns.weight) {
+        let weight = match fields.get(columns.weight).map(String::as_str) {
             None | Some("") => 1,
             Some(text) => weight(text).with_context(|| format!("{place}: weight: {text:?}"))?,
         };
-        if let Some(first) = lines.insert(name.to_owned(), line) {
+        if let Some(first) = lines.insert(name, *line) {
             bail!("{place}: name: {name:?} already stands in line {first}; a name is a node's identity");
         }
         nodes.push(Node::new(name, weight).with_context(|| format!("{place}: name"))?);
@@ -80,22 +86,34 @@ pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
     Members::listed(nodes).with_context(|| format!("{shown}: no nodes; write one a line as name,weight"))
 }
 
-/// Where the columns of a nodes file stand, and how many fields a row may have.
+/// Where the columns of a nodes file stand, and how many fields a row has where a header says so.
+#[derive(Clone, Copy)]
 struct Columns {
     name: usize,
     weight: usize,
-    most: usize,
+    fields: Option<usize>,
 }
 
 impl Columns {
     /// The order that a header gives, if the row is one.
-    fn of_header(row: &csv::StringRecord) -> Option<Self> {
-        Some(match row.iter().collect::<Vec<_>>()[..] {
-            ["name"] => Self { name: 0, weight: 1, most: 1 },
-            ["name", "weight"] => Self { name: 0, weight: 1, most: 2 },
-            ["weight", "name"] => Self { name: 1, weight: 0, most: 2 },
-            _ => return None,
-        })
+    fn of_header(row: &[String]) -> anyhow::Result<Option<Self>> {
+        let words: Vec<&str> = row.iter().map(String::as_str).collect();
+        Ok(Some(match words[..] {
+            ["name"] => Self { name: 0, weight: 1, fields: Some(1) },
+            ["name", "weight"] => Self { name: 0, weight: 1, fields: Some(2) },
+            ["weight", "name"] => Self { name: 1, weight: 0, fields: Some(2) },
+            _ => {
+                // A header that is nearly right would otherwise become a node of that name.
+                let near = |word: &&str| ["name", "weight"].iter().any(|known| word.trim().eq_ignore_ascii_case(known));
+                if words.iter().all(near) {
+                    bail!(
+                        "{:?} looks like a header; the header of a nodes file is name,weight (or name alone)",
+                        words.join(",")
+                    );
+                }
+                return Ok(None);
+            }
+        }))
     }
 }
 
@@ -106,9 +124,4 @@ fn weight(text: &str) -> anyhow::Result<u32> {
         Ok(weight) if weight > 0 && text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(weight),
         _ => bail!("{right}"),
     }
-}
-
-fn csv_problem(path: &Path, error: &csv::Error) -> anyhow::Error {
-    let line = error.position().map_or(0, csv::Position::line);
-    anyhow::anyhow!("{}:{line}: this is not CSV in UTF-8: {error}", path.display())
 }

@@ -177,6 +177,14 @@ mod tests {
     }
 
     #[test]
+    fn nodes_are_matched_by_name_wherever_they_stand() {
+        let (before, after) = (listed(&["c", "a", "d", "b"]), listed(&["x", "b", "c", "aa"]));
+        let found: Vec<Option<crate::NodeId>> = before.iter().map(|(_, name, _)| after.find(&name)).collect();
+        assert_eq!(before.matched_in(&after), found);
+        assert_eq!(found, [Some(crate::NodeId(2)), None, None, Some(crate::NodeId(1))]);
+    }
+
+    #[test]
     fn growing_a_list_takes_new_names_that_are_free() {
         let grown = listed(&["a", "new-2"]).after(&Change::Grow { to: 4 }).unwrap();
         assert_eq!(grown, listed(&["a", "new-2", "new-1", "new-3"]));

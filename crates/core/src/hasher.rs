@@ -62,6 +62,9 @@ pub trait KeyHasher: fmt::Debug + Send + Sync {
     fn box_clone(&self) -> Box<dyn KeyHasher>;
 }
 
+/// The word for no hash at all: the keys are numbers already.
+pub const NO_HASH: &str = "none";
+
 /// How a key is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyForm {

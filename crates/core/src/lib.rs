@@ -15,10 +15,10 @@ mod sharder;
 
 pub use change::{Change, ChangeError};
 pub use error::{BuildError, SpecError, Unsupported};
-pub use hasher::{KeyError, KeyFault, KeyForm, KeyHasher, KeyRules};
+pub use hasher::{KeyError, KeyFault, KeyForm, KeyHasher, KeyRules, NO_HASH};
 pub use members::{MAX_NODES, Members, MembersError, Node};
 pub use placer::{Hashed, Mapped, MappedError, Placer, Step};
 pub use raw::{RawBatch, RawChunk, RawKey, TextColumn, Texts};
 pub use refusal::{Refusal, RefusalKind, ResizeOperation};
 pub use scheme::{About, Disruption, OptionDoc, Promises, Resizing, Scheme};
-pub use sharder::{NodeId, Period, Resizable, Sharder, Shares, TopK};
+pub use sharder::{LeastShrink, NodeId, Period, Resizable, RoutingSpread, Sharder, Shares, TopK};

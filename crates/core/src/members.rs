@@ -64,6 +64,27 @@ struct Listed {
     by_name: Vec<u32>,
 }
 
+impl Listed {
+    fn name(&self, rank: usize) -> &str {
+        &self.nodes[self.by_name[rank] as usize].name
+    }
+
+    /// Both lists are walked once in the order of their names.
+    fn matched_in(&self, after: &Self) -> Vec<Option<NodeId>> {
+        let mut matched = vec![None; self.nodes.len()];
+        let mut rank = 0;
+        for own in 0..self.by_name.len() {
+            while rank < after.by_name.len() && after.name(rank) < self.name(own) {
+                rank += 1;
+            }
+            if rank < after.by_name.len() && after.name(rank) == self.name(own) {
+                matched[self.by_name[own] as usize] = Some(NodeId(after.by_name[rank]));
+            }
+        }
+        matched
+    }
+}
+
 /// Why a list of nodes is not a membership.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -247,6 +268,7 @@ impl Members {
     pub fn matched_in(&self, after: &Self) -> Vec<Option<NodeId>> {
         match (&self.0, &after.0) {
             (Repr::Dense(n), Repr::Dense(m)) => (0..*n).map(|i| (i < *m).then_some(NodeId(i))).collect(),
+            (Repr::Listed(before), Repr::Listed(after)) => before.matched_in(after),
             _ => self.iter().map(|(_, name, _)| after.find(&name)).collect(),
         }
     }

@@ -28,6 +28,8 @@ pub enum RefusalKind {
     AboveMaxShards,
     /// An index of one shard cannot shrink.
     OneShardSource,
+    /// A shard of the target would hold more documents than a shard can.
+    TooManyDocuments,
 }
 
 /// A refused resize: which rule, and where the nearest legal counts are.
@@ -39,7 +41,7 @@ pub struct Refusal {
     pub from: u32,
     /// The number asked for.
     pub to: u32,
-    /// The number the rule compares with: routing shards or the most shards allowed.
+    /// The number the rule compares with: routing shards, the most shards allowed, or the most documents in one.
     pub bound: Option<u32>,
     /// The largest legal count below the one asked for, the present count excluded.
     pub nearest_below: Option<u32>,
@@ -63,6 +65,10 @@ impl fmt::Display for Refusal {
             (RefusalKind::AboveMaxShards, Some(max)) => write!(f, "{to} is above the limit of {max} shards")?,
             (RefusalKind::AboveMaxShards, None) => write!(f, "{to} is above the limit of shards")?,
             (RefusalKind::OneShardSource, _) => write!(f, "an index of one shard cannot shrink")?,
+            (RefusalKind::TooManyDocuments, Some(most)) => {
+                write!(f, "some of {to} shards would hold more than the {most} documents that a shard can hold")?;
+            }
+            (RefusalKind::TooManyDocuments, None) => write!(f, "some of {to} shards would hold too many documents")?,
         }
         match (self.nearest_below, self.nearest_above) {
             (Some(below), Some(above)) => write!(f, "; nearest legal counts: {below} and {above}"),

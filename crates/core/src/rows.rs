@@ -5,8 +5,20 @@
 
 use serde::{Serialize, Serializer};
 
+mod inspect;
+mod path;
+mod split_plan;
 mod what_if;
 
+pub use inspect::{
+    Cardinality, ConstantBits, Finding, Floor, Inspection, LooksLike, NumberFacts, Order, PlacedValues, Placement,
+    PlacementOutcome, Separation, Severity, TextFacts, TopValue, Trend, UuidCount, WeightFacts,
+};
+pub use path::{PathRows, PathStep, StepOutcome, StepRows};
+pub use split_plan::{
+    ChildShards, Costs, How, PredictedDocuments, PredictedShard, ResizeAlternative, ResizeBytes, ResizeStep, ShardFit,
+    SplitPlan, Spread,
+};
 pub use what_if::{Fate, Flow, NodeFlow, WhatIf};
 
 /// Rounds to six significant digits.

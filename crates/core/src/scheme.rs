@@ -139,6 +139,12 @@ pub trait Scheme: fmt::Debug + Send + Sync {
     /// before anything is built. Never less than what is built.
     fn expected_heap_bytes(&self, members: &Members) -> u64;
 
+    /// The most bytes of heap that building takes at once, the finished structure included. Equal to
+    /// [`expected_heap_bytes`](Scheme::expected_heap_bytes) where nothing else is needed.
+    fn expected_build_bytes(&self, members: &Members) -> u64 {
+        self.expected_heap_bytes(members)
+    }
+
     /// The scheme with one option set.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::num::NonZeroU64;
 
 use crate::{Change, Members, Refusal, ResizeOperation, Step, Unsupported};
 
@@ -153,6 +154,51 @@ pub trait Resizable {
     /// # Errors
     /// The resize is refused.
     fn resized(&self, to: u32) -> Result<Box<dyn Sharder>, Refusal>;
+
+    /// The number, fixed when the index is made, that the count after a split must divide, where there
+    /// is such a number.
+    fn routing_shards(&self) -> Option<u32> {
+        None
+    }
+
+    /// The most documents that one shard can hold, where that is limited.
+    fn most_documents(&self) -> Option<u64> {
+        None
+    }
+
+    /// The least count to shrink to so that no shard exceeds `max_bytes`, taking `total_bytes` to be
+    /// spread evenly; `None` where the system has no such search.
+    fn least_shrink(&self, total_bytes: u64, max_bytes: NonZeroU64) -> Option<LeastShrink> {
+        let _ = (total_bytes, max_bytes);
+        None
+    }
+
+    /// How far the documents of one routing value spread, where an option of the index spreads them.
+    fn routing_spread(&self) -> Option<RoutingSpread> {
+        None
+    }
+}
+
+/// The answer to "how far can I shrink so that shards stay below a size".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastShrink {
+    /// Shards needed by size alone: ceil(total / max), at least 1.
+    pub needed: u64,
+    /// The least legal count that is enough; `None` where even the present count is not.
+    pub shards: Option<u32>,
+    /// What the system's own search answers, which may be a larger legal count or one that is not enough.
+    pub server: u32,
+}
+
+/// Over how many shards the documents of one routing value spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoutingSpread {
+    /// Over how many neighbouring hashes a routing value is spread.
+    pub size: u32,
+    /// Shards of one routing value, as the mean over all hashes; a search for it asks as many.
+    pub mean: f64,
+    /// The same if the index had as many routing shards as shards; `None` where it cannot.
+    pub mean_without_factor: Option<f64>,
 }
 
 /// Ownership of the whole key space as exact counts: node i owns `parts[i]` of `whole`.

@@ -74,15 +74,8 @@ pub fn balance(counts: &[u64], fair: &Fair, shares: Option<&Shares>, rows: usize
     } else {
         Verdict::Chance
     };
-    let noise_floor_cv = noise(fair, keys, |p| p);
-    let expected_cv = shares.map_or(noise_floor_cv, |shares| {
-        let own: Vec<f64> = shares.fractions().collect();
-        let mut node = 0;
-        noise(fair, keys, |_| {
-            node += 1;
-            own[node - 1]
-        })
-    });
+    let noise_floor_cv = expected_spread(fair, keys, fair.fractions());
+    let expected_cv = shares.map_or(noise_floor_cv, |shares| expected_spread(fair, keys, shares.fractions()));
     Balance {
         counts: counts.to_vec(),
         peak_to_average: spread.largest,
@@ -166,21 +159,28 @@ impl Spread {
     }
 }
 
-/// The coefficient of variation of load over fair load that is expected of independent keys which
-/// fall on each node with the probability `own(p)`, where p is the node's fair fraction:
-/// sqrt(mean((s/p − 1)² + s (1 − s) / (K p²))).
-fn noise(fair: &Fair, keys: f64, mut own: impl FnMut(f64) -> f64) -> f64 {
+/// The root mean square of the coefficient of variation of load over fair load, for independent keys
+/// that fall on each node with the probability that `own` says.
+///
+/// With q = own / fair and v = own (1 − own) / (K fair²), the mean square of the loads around their own
+/// mean is mean(q² + v) − E(mean²), where the loads of one key set are correlated by −q_i q_j / K.
+fn expected_spread(fair: &Fair, keys: f64, own: impl Iterator<Item = f64>) -> f64 {
     if keys == 0.0 {
         return 0.0;
     }
-    let sum: f64 = fair
-        .fractions()
-        .map(|p| {
-            let s = own(p);
-            (s / p - 1.0).powi(2) + s * (1.0 - s) / (keys * p * p)
-        })
-        .sum();
-    (sum / fair.len() as f64).sqrt()
+    let n = fair.len() as f64;
+    let (mut sum, mut squares, mut variances) = (0.0, 0.0, 0.0);
+    for (p, s) in fair.fractions().zip(own) {
+        let q = s / p;
+        sum += q;
+        squares += q * q;
+        variances += s * (1.0 - s) / (keys * p * p);
+    }
+    let mean = sum / n;
+    let variance_of_mean = (variances - (sum * sum - squares) / keys) / (n * n);
+    let spread = (squares + variances) / n - mean * mean - variance_of_mean;
+    // With far fewer keys than nodes the load of one node is all there is, and no spread is above that.
+    (spread.max(0.0).sqrt() / mean).min((n - 1.0).sqrt())
 }
 
 /// The probability that a chi-square variable with so many degrees of freedom is at least this large.
@@ -276,6 +276,48 @@ mod tests {
         assert_eq!((judged.peak_to_average, judged.cv, judged.chi_square), (1.0, 0.0, 0.0));
         let load = weight_load(&[u128::from(u64::MAX), u128::from(u64::MAX) * 3], &Fair::Weighted(vec![0.25, 0.75]));
         assert!((load.peak_to_average - 1.0).abs() < 1e-12);
+    }
+
+    /// Draws keys one by one and takes the root mean square of the coefficient of variation.
+    fn simulated(weights: &[f64], keys: u32) -> f64 {
+        let total: f64 = weights.iter().sum();
+        let fair: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
+        let mut state = 0_u64;
+        let mut uniform = || {
+            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            (shardlab_hash::mix64(state) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let rounds = 4000;
+        let squares: f64 = (0..rounds)
+            .map(|_| {
+                let mut counts = vec![0; fair.len()];
+                for _ in 0..keys {
+                    let mut u = uniform();
+                    let node = fair.iter().position(|p| {
+                        u -= p;
+                        u < 0.0
+                    });
+                    counts[node.unwrap_or(fair.len() - 1)] += 1;
+                }
+                balance(&counts, &Fair::Weighted(fair.clone()), None, 1).cv.powi(2)
+            })
+            .sum();
+        (squares / f64::from(rounds)).sqrt()
+    }
+
+    #[test]
+    fn the_noise_floor_is_what_draws_show_with_weights_too() {
+        for (weights, keys) in [(vec![1.0, 1.0, 1.0], 300), (vec![1.0, 3.0], 1000), (vec![1.0, 2.0, 3.0], 600)] {
+            let total: f64 = weights.iter().sum();
+            let fair = Fair::Weighted(weights.iter().map(|weight| weight / total).collect());
+            let floor = balance(&vec![u64::from(keys); weights.len()], &fair, None, 1);
+            let at_keys = expected_spread(&fair, f64::from(keys), fair.fractions());
+            assert!(floor.noise_floor_cv < at_keys, "more keys, less noise");
+            let drawn = simulated(&weights, keys);
+            assert!((at_keys / drawn - 1.0).abs() < 0.04, "{weights:?}: {at_keys}, drawn {drawn}");
+        }
+        let lopsided = Fair::Weighted(vec![0.999_999_999_9, 0.000_000_000_1]);
+        assert!(expected_spread(&lopsided, 2e6, lopsided.fractions()) <= 1.0);
     }
 
     #[test]

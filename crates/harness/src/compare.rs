@@ -3,7 +3,7 @@ use std::time::Instant;
 use shardlab_core::rows::{
     ChangeOutcome, Comparison, ComparisonRow, Measured, Movement, Movements, RowOutcome, Timings,
 };
-use shardlab_core::{Change, Disruption, KeyHasher, KeyRules, Members, NodeId, Scheme, Shares};
+use shardlab_core::{Change, Disruption, KeyHasher, KeyRules, Members, NO_HASH, NodeId, Scheme, Shares};
 use shardlab_keys::{Documents, Progress};
 
 use crate::balance::{Fair, balance, weight_load};
@@ -192,7 +192,7 @@ impl Plan {
             let outcome = judge
                 .measured(tally, pass_rows.len(), times, self.members.equal_weights())
                 .map_err(|result| CompareError::Impossible { spec: spec.clone(), result })?;
-            let hash = self.hashers[row.hasher].name();
+            let hash = if documents.are_hashed() { NO_HASH.to_owned() } else { self.hashers[row.hasher].name() };
             measured.push(ComparisonRow { scheme: spec, hash, outcome: RowOutcome::Measured(Box::new(outcome)) });
         }
         let mut measured = measured.into_iter();
@@ -205,8 +205,9 @@ impl Plan {
                 }
             })
             .collect();
-        let schemes: Vec<(&dyn Scheme, &dyn KeyHasher)> =
-            pass_rows.iter().zip(&details).map(|(row, (scheme, ..))| (&**scheme, &*self.hashers[row.hasher])).collect();
+        let hasher = |row: &PassRow| (!documents.are_hashed()).then(|| &*self.hashers[row.hasher]);
+        let schemes: Vec<(&dyn Scheme, Option<&dyn KeyHasher>)> =
+            pass_rows.iter().zip(&details).map(|(row, (scheme, ..))| (&**scheme, hasher(row))).collect();
         Ok(Comparison {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             nodes: self.members.len(),

@@ -16,7 +16,7 @@ pub enum CompareError {
     /// What was asked for needs more memory than it may take. Nothing was built.
     #[error(
         "this comparison would need about {needed} bytes of memory, of which {largest_bytes} for {largest}; \
-         the limit is {limit} (raise --max-memory, or ask for fewer nodes or rows)"
+         the limit is {limit} (raise --max-memory, or ask for fewer nodes, rows or threads)"
     )]
     Memory {
         /// Bytes in all.
@@ -27,6 +27,14 @@ pub enum CompareError {
         largest_bytes: u128,
         /// Bytes allowed.
         limit: u64,
+    },
+    /// The system does not give what is allowed and needed.
+    #[error(
+        "this needs about {needed} bytes of memory, and the system does not give them to this process (see ulimit -v)"
+    )]
+    NotAvailable {
+        /// Bytes needed.
+        needed: u128,
     },
     /// The documents cannot be read.
     #[error(transparent)]

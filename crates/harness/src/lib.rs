@@ -14,5 +14,6 @@ pub use balance::{Fair, balance, weight_load};
 pub use compare::{Plan, Request, RowRequest};
 pub use drive::drive;
 pub use error::{CompareError, Impossible};
+pub use memory::is_available;
 pub use movement::{ideal_fraction, minimum_keys};
 pub use timing::Floor;

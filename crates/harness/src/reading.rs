@@ -4,12 +4,12 @@ use shardlab_core::rows::{Balance, ChangeOutcome, ComparisonRow, KeySet, Measure
 use shardlab_core::{KeyHasher, Members, Scheme};
 
 /// What a reader must be told about the configurations themselves.
-pub(crate) fn notes(rows: &[(&dyn Scheme, &dyn KeyHasher)], members: &Members) -> Vec<String> {
+pub(crate) fn notes(rows: &[(&dyn Scheme, Option<&dyn KeyHasher>)], members: &Members) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for (scheme, hasher) in rows {
         let spec = scheme.spec();
         notes.extend(scheme.notes_for(members).into_iter().map(|note| format!("{spec}: {note}")));
-        if hasher.bits() < scheme.key_bits() {
+        if let Some(hasher) = hasher.filter(|hasher| hasher.bits() < scheme.key_bits()) {
             notes.push(format!(
                 "{spec}: it reads all {} bits of a key as a position, and {} fills {} of them, so that the keys \
                  crowd into a corner; use a 64-bit hash",
@@ -55,8 +55,8 @@ pub(crate) fn in_words(rows: &[ComparisonRow], keys: &KeySet) -> Vec<String> {
 fn balance_in_words(measured: &[(&str, &Measured)], first: &Balance) -> Vec<String> {
     let with = |verdict| named(measured, |row| row.balance.verdict == verdict);
     let mut words = vec![format!(
-        "Balance: with {:.0} keys per node, a perfectly fair random placement would show a coefficient of variation \
-         of {:.4}.",
+        "Balance: with {:.0} keys per node, a perfectly fair random placement shows a coefficient of variation of \
+         {:.4} (root mean square).",
         first.keys_per_node, first.noise_floor_cv
     )];
     let (few, structural, chance) = (with(Verdict::TooFewKeys), with(Verdict::Structural), with(Verdict::Chance));
@@ -134,6 +134,11 @@ fn latency_in_words(measured: &[(&str, &Measured)]) -> Option<String> {
     let mut timed: Vec<(&str, f64)> = measured.iter().filter_map(|(name, row)| Some((*name, row.lookup_ns?))).collect();
     timed.sort_by(|a, b| a.1.total_cmp(&b.1));
     let ((fastest, least), (slowest, most)) = (timed.first()?, timed.last()?);
+    if timed.len() == 1 {
+        return Some(format!(
+            "Lookups without hashing take {least:.1} ns one after another on this machine; a shared machine can double it."
+        ));
+    }
     Some(format!(
         "Lookups without hashing take {least:.1} ns ({fastest}) to {most:.1} ns ({slowest}) one after another on this \
          machine; a shared machine can double any of these."

@@ -1,4 +1,5 @@
 //! Comparisons from end to end: what is measured, what never changes a result, and what is refused.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
 use shardlab_core::rows::{ChangeOutcome, Comparison, Measured, Movement, RowOutcome, Verdict};
@@ -191,7 +192,7 @@ fn distinct_documents_are_placed_once() {
     let plan = Plan::new(request(dense(5), vec![scheme("rendezvous")])).unwrap();
     // Ten tenants and many items: every document is different, but routing values repeat.
     let spec = SyntheticSpec::parse("zipf-tenants:5000,tenants=10").unwrap();
-    let mut documents = distinct(synthetic(&spec, 1, plan.rules()));
+    let mut documents = distinct(synthetic(&spec, 1, plan.rules()), u64::MAX);
     let comparison = plan.run(&mut *documents, String::new(), &|_| {}).unwrap();
     assert_eq!(comparison.keys.distinct, Some(5000));
     assert_eq!(measured(&comparison, 0).balance.counts.iter().sum::<u64>(), 5000);

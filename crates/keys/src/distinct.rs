@@ -12,15 +12,28 @@ use crate::{Documents, Progress, ReadError};
 /// table of 11 to 22 bytes a document; keys that need no hashing take the table alone. [`KeySet::distinct`] and
 /// [`KeySet::distinct_heap_bytes`] tell how many there are and what they took; all other counts and
 /// the digest are those of the documents before.
+///
+/// Reading ends with [`ReadError::Memory`] when that is more than `max_memory` bytes.
 #[must_use]
-pub fn distinct(documents: Box<dyn Documents>) -> Box<dyn Documents> {
-    Box::new(Distinct { documents, chunk: RawChunk::default(), seen: Seen::default() })
+pub fn distinct(documents: Box<dyn Documents>, max_memory: u64) -> Box<dyn Documents> {
+    Box::new(Distinct { documents, chunk: RawChunk::default(), seen: Seen::default(), max_memory, ended: false })
 }
 
 struct Distinct {
     documents: Box<dyn Documents>,
     chunk: RawChunk,
     seen: Seen,
+    max_memory: u64,
+    ended: bool,
+}
+
+impl Distinct {
+    /// After an error there are no more documents.
+    fn check(&mut self) -> Result<(), ReadError> {
+        let used = u64::try_from(self.seen.heap_bytes()).unwrap_or(u64::MAX);
+        self.ended = used > self.max_memory;
+        if self.ended { Err(ReadError::Memory { limit: self.max_memory, distinct: self.seen.count }) } else { Ok(()) }
+    }
 }
 
 impl Documents for Distinct {
@@ -28,12 +41,13 @@ impl Documents for Distinct {
         chunk.clear();
         // A whole chunk of duplicates is not the end.
         while chunk.is_empty() {
-            if !self.documents.next_chunk(&mut self.chunk)? {
+            if self.ended || !self.documents.next_chunk(&mut self.chunk)? {
                 return Ok(false);
             }
             let batch = self.chunk.as_batch();
             if let Some(keys) = batch.hashed() {
                 keys.iter().filter(|&&key| self.seen.insert_hashed(key)).for_each(|&key| chunk.push_hashed(key));
+                self.check()?;
                 continue;
             }
             for (row, key) in batch.iter().enumerate() {
@@ -41,8 +55,13 @@ impl Documents for Distinct {
                     chunk.push(key, batch.weights().map(|weights| weights[row]));
                 }
             }
+            self.check()?;
         }
         Ok(true)
+    }
+
+    fn are_hashed(&self) -> bool {
+        self.documents.are_hashed()
     }
 
     fn progress(&self) -> Progress {

@@ -42,6 +42,11 @@ pub trait Documents: Send {
     /// The source cannot be read, holds a bad record, or held no document at all.
     fn next_chunk(&mut self, chunk: &mut RawChunk) -> Result<bool, ReadError>;
 
+    /// Whether the documents are 64-bit keys without ids, which no hash touches.
+    fn are_hashed(&self) -> bool {
+        false
+    }
+
     /// How far the reading has come.
     fn progress(&self) -> Progress;
 

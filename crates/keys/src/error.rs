@@ -68,6 +68,19 @@ pub enum ReadError {
     /// A record cannot be used.
     #[error("{0}; to leave out such records and count them, say --skip-bad")]
     Record(#[from] Box<BadRecord>),
+    /// A row of a file that is no key set, and from which nothing can be left out.
+    #[error("{0}")]
+    Row(Box<BadRecord>),
+    /// Counting different documents takes more memory than it may.
+    #[error(
+        "counting each document once takes more than {limit} bytes of memory, with {distinct} different documents so far; raise --max-memory, or leave out --distinct"
+    )]
+    Memory {
+        /// Bytes allowed.
+        limit: u64,
+        /// Different documents that were counted.
+        distinct: u64,
+    },
     /// Nothing was left to place.
     #[error("{file}: no keys{}", no_keys(*read))]
     NoKeys {
@@ -218,6 +231,11 @@ pub enum RecordFault {
         /// The decoder's words.
         what: String,
     },
+    /// The file was packed for a reader with more memory than is kept for it.
+    #[error(
+        "the compressed file needs a window above 128 MiB, and nothing after this line can be read; unpack it first, as with: zstd -dc --long=31 FILE | shardlab … --keys -"
+    )]
+    Window,
     /// Bytes that do not belong to the compressed file.
     #[error("bytes follow the end of the compressed data that are not compressed; cut them off, or compress them too")]
     Trailing,
@@ -253,6 +271,7 @@ impl RecordFault {
             },
             Self::Truncated => "compressed file is truncated; nothing after this line was read",
             Self::Corrupt { .. } => "compressed file cannot be unpacked; nothing after this line was read",
+            Self::Window => "compressed file needs a window above 128 MiB; nothing after this line was read",
             Self::Trailing => "bytes follow the end of the compressed data",
         }
     }
@@ -272,6 +291,16 @@ pub enum HeaderFault {
         column: String,
         /// The columns there are, and the flag that would name one of them.
         present: String,
+    },
+    /// A column that would be read if it were spelled right, and that must not be passed over.
+    #[error(
+        "the column \"{column}\" looks like \"{wanted}\" but is spelled otherwise; rename it, or name the columns with --id-field and --routing-field"
+    )]
+    Misspelled {
+        /// The name in the header.
+        column: String,
+        /// The name that is read.
+        wanted: &'static str,
     },
     /// Several columns of that name.
     #[error("the column \"{column}\" stands twice in the header, as column {first} and column {second}; rename one")]

@@ -16,7 +16,8 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
     let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
     let mut reasons = Reasons::default();
     let timed = comparison.timings.is_some();
-    let mut table = Table::new(headings(timed)).with_numbers((1..headings(timed).len()).filter(|&column| column != 4));
+    let mut table =
+        Table::stacked(headings(timed)).with_numbers((1..headings(timed).len()).filter(|&column| column != 4));
     for row in &comparison.rows {
         table.row(cells(row, timed, &mut reasons));
     }

@@ -25,12 +25,20 @@ pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
     numeric: Vec<usize>,
+    /// Whether line feeds in cells are layout. Otherwise they are escaped like all of their kind.
+    stacked: bool,
 }
 
 impl Table {
     /// An empty table with these columns.
     pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
         Self { header: header.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// An empty table in which line feeds part the lines of a cell. No cell of it may hold text from
+    /// outside that has line feeds of its own.
+    pub fn stacked<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
+        Self { stacked: true, ..Self::new(header) }
     }
 
     /// Columns that hold numbers: aligned to the right, and left as they are in CSV.
@@ -55,6 +63,7 @@ impl Table {
             header: pick(&self.header),
             rows: self.rows.iter().map(|row| pick(row)).collect(),
             numeric: (0..kept.len()).filter(|&place| self.numeric.contains(&kept[place])).collect(),
+            stacked: self.stacked,
         }
     }
 
@@ -88,12 +97,23 @@ impl Table {
         writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
+    /// The lines of a cell.
+    fn lines<'a>(&self, cell: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let (first, rest) = if self.stacked {
+            cell.split_once('\n').map_or((cell, None), |(first, rest)| (first, Some(rest)))
+        } else {
+            (cell, None)
+        };
+        std::iter::once(first).chain(rest.into_iter().flat_map(|rest| rest.split('\n')))
+    }
+
     /// Which columns stand together so that each part fits the width.
     fn parts(&self, width: usize) -> Vec<Vec<usize>> {
         let cells =
             |column: usize| self.rows.iter().filter_map(move |row| row.get(column)).chain([&self.header[column]]);
         let needs = |column: usize| {
-            let longest = cells(column).flat_map(|cell| cell.lines()).map(|line| for_terminal(line).chars().count());
+            let longest =
+                cells(column).flat_map(|cell| self.lines(cell)).map(|line| for_terminal(line).chars().count());
             longest.max().unwrap_or(0) + 3
         };
         let mut parts: Vec<Vec<usize>> = vec![vec![0]];
@@ -120,8 +140,7 @@ impl Table {
         escape: fn(&str) -> String,
     ) -> String {
         let columns: Vec<usize> = columns.into_iter().collect();
-        // Lines within a cell are ours; what stands in them may not be.
-        let shown = |cell: &String| cell.split('\n').map(escape).collect::<Vec<_>>().join(line_feed);
+        let shown = |cell: &String| self.lines(cell).map(escape).collect::<Vec<_>>().join(line_feed);
         let pick = |row: &[String]| -> Vec<String> {
             columns.iter().map(|&column| row.get(column).map(shown).unwrap_or_default()).collect()
         };
@@ -154,6 +173,16 @@ mod tests {
     #[test]
     fn csv_keeps_numbers_and_disarms_formulas() {
         assert_eq!(sample().render(Format::Csv, None), "key,node,weight\n'=cmd|x,-3,10\nb\\u{1b},11,1\n");
+    }
+
+    #[test]
+    fn a_line_feed_from_outside_makes_no_line() {
+        let mut table = Table::new(["key", "node"]);
+        table.row(["x\n victim  7".into(), "1".into()]);
+        assert_eq!(table.render(Format::Terminal, None).lines().count(), 3);
+        let mut layout = Table::stacked(["key\nof two lines", "node"]);
+        layout.row(["a\nb".into(), "1".into()]);
+        assert_eq!(layout.render(Format::Terminal, None).lines().count(), 5);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroU64;
 
-use shardlab_core::{Refusal, RefusalKind, ResizeOperation};
+use shardlab_core::{LeastShrink, Refusal, RefusalKind, ResizeOperation};
 
 use crate::error::{MAX_DOCS, divisors};
 use crate::index::{MAX_ROUTING_SHARDS, default_routing_shards};
@@ -23,18 +23,6 @@ pub fn routing_factor(source: u32, target: u32) -> Result<u32, IndexError> {
         _ if target > 0 && source.is_multiple_of(target) => Ok(source / target),
         _ => Err(IndexError::NotADivisor { source_shards: source, target }),
     }
-}
-
-/// The answer to "how far can I shrink so that shards stay below a size".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeastShrink {
-    /// Shards needed by size alone: ceil(total / max), at least 1.
-    pub needed: u64,
-    /// The least legal count that is enough; `None` where even the present count is not.
-    pub shards: Option<u32>,
-    /// What a server answers to `max_primary_shard_size`. Its search stops below floor(sqrt n) where
-    /// it began below, and then stays at n; and it stays at n where n itself is not enough.
-    pub server: u32,
 }
 
 impl Index {
@@ -215,6 +203,9 @@ impl Index {
 
     /// The least number of shards to shrink to so that no shard exceeds `max_bytes`, taking the
     /// documents to be spread evenly.
+    ///
+    /// The server's own search for `max_primary_shard_size` stops below floor(sqrt n) where it began
+    /// below, and then stays at n; and it stays at n where n itself is not enough.
     #[must_use]
     pub fn least_shrink_for(self, total_bytes: u64, max_bytes: NonZeroU64) -> LeastShrink {
         let needed = total_bytes.div_ceil(max_bytes.get()).max(1);

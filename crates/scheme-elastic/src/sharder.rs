@@ -1,10 +1,12 @@
+use std::num::NonZeroU64;
+
 use shardlab_core::{
-    BuildError, Change, Members, NodeId, Period, Refusal, Resizable, ResizeOperation, Sharder, Shares, Step,
-    Unsupported,
+    BuildError, Change, LeastShrink, Members, NodeId, Period, Refusal, Resizable, ResizeOperation, RoutingSpread,
+    Sharder, Shares, Step, Unsupported,
 };
 
 use crate::placement::{Placement, owned};
-use crate::{Generation, Index};
+use crate::{Generation, Index, MAX_DOCS};
 
 /// A built index. Shards are its nodes: shard i is member i.
 #[derive(Clone, Debug)]
@@ -156,5 +158,27 @@ impl Resizable for ElasticSharder {
     fn rule_verified(&self, to: u32) -> bool {
         // No server of 9.4 or later was asked whether it still compares a split with R.
         !(self.index.generation() == Generation::ShardCount && to > self.index.shards())
+    }
+
+    fn routing_shards(&self) -> Option<u32> {
+        Some(self.index.routing_shards())
+    }
+
+    fn most_documents(&self) -> Option<u64> {
+        Some(MAX_DOCS)
+    }
+
+    fn least_shrink(&self, total_bytes: u64, max_bytes: NonZeroU64) -> Option<LeastShrink> {
+        Some(self.index.least_shrink_for(total_bytes, max_bytes))
+    }
+
+    fn routing_spread(&self) -> Option<RoutingSpread> {
+        let (n, size) = (self.index.shards(), self.index.partition());
+        let without_factor = Index::new(self.index.generation(), n, Some(n), size);
+        (size > 1).then(|| RoutingSpread {
+            size,
+            mean: self.index.mean_searched(),
+            mean_without_factor: without_factor.ok().map(Index::mean_searched),
+        })
     }
 }

@@ -1,4 +1,5 @@
 //! Properties of the walk, and the figures that the literature gives for it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![allow(clippy::cast_possible_truncation, reason = "harmonic numbers and counts of a test")]
 
 use proptest::prelude::*;

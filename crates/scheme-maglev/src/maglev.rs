@@ -131,6 +131,11 @@ impl Scheme for Maglev {
         u64::from(self.table) * if members.len() <= NARROW_NODES { 2 } else { 4 }
     }
 
+    fn expected_build_bytes(&self, members: &Members) -> u64 {
+        let turns = if members.equal_weights() { 0 } else { 8 * u64::from(self.table) };
+        self.expected_heap_bytes(members) + u64::from(self.table) / 8 + 12 * u64::from(members.len()) + turns
+    }
+
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {
         match option {
             "table" => Ok(Box::new(Self::read_table(value)?)),

@@ -46,6 +46,12 @@ impl Scheme for Rendezvous {
         u64::from(members.len()) * if members.equal_weights() { 12 } else { 20 }
     }
 
+    fn expected_build_bytes(&self, members: &Members) -> u64 {
+        // Names are sorted, which a membership without a list makes for the moment.
+        let names = if members.is_dense() { 64 } else { 4 };
+        self.expected_heap_bytes(members) + names * u64::from(members.len())
+    }
+
     fn with(&self, option: &str, _value: &str) -> Result<Box<dyn Scheme>, SpecError> {
         Err(SpecError::unknown(self, option))
     }

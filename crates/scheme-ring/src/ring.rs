@@ -148,6 +148,12 @@ impl Scheme for Ring {
         RingTable::expected_heap_bytes(u64::try_from(self.points(members)).unwrap_or(u64::MAX), u64::BITS)
     }
 
+    fn expected_build_bytes(&self, members: &Members) -> u64 {
+        // The points once more while they are sorted, and a counter for each cell of the index.
+        let points = u64::try_from(self.points(members)).unwrap_or(u64::MAX);
+        self.expected_heap_bytes(members).saturating_add(points.saturating_mul(24))
+    }
+
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {
         match option {
             "vnodes" => Ok(Box::new(Self::read_vnodes(value)?)),

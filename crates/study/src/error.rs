@@ -44,6 +44,31 @@ pub enum StudyError {
         /// Bytes allowed.
         limit: u64,
     },
+    /// The system does not give what is allowed and needed.
+    #[error(
+        "{what} needs about {needed} bytes of memory, and the system does not give them to this process (see ulimit -v)"
+    )]
+    NotAvailable {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        needed: u128,
+    },
+    /// A scheme that knows no splits and shrinks.
+    #[error("{spec} has no rules for splits and shrinks; give an index of Elasticsearch or OpenSearch")]
+    NotResizable {
+        /// The scheme.
+        spec: String,
+    },
+    /// A question about no shards.
+    #[error("an index has at least one shard; the count to reach must be 1 or more")]
+    ZeroShards,
+    /// A size per shard without a size of the index.
+    #[error("a limit of {max_shard_bytes} bytes a shard needs the bytes of the whole index")]
+    SizeUnknown {
+        /// The limit.
+        max_shard_bytes: u64,
+    },
     /// A measurement that cannot be right: a bug in a scheme or in the study.
     #[error("{spec}: impossible result, please report it: {result}")]
     Impossible {

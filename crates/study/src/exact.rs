@@ -1,7 +1,7 @@
 use shardlab_core::{NodeId, Period, Sharder};
 
 /// Beyond this many residues a sample is as good and faster.
-const MOST_RESIDUES: u64 = 1 << 24;
+pub(crate) const MOST_RESIDUES: u64 = 1 << 24;
 
 /// The fraction of all keys that change their owner between two sharders whose answers repeat with a
 /// period, by going through all residues of the common period; `None` where that is not possible.
@@ -23,7 +23,7 @@ pub fn exact_moved_fraction(before: &dyn Sharder, after: &dyn Sharder, matched: 
     Some(moved as f64 / one.keys() as f64)
 }
 
-fn least_common_multiple(a: u64, b: u64) -> Option<u64> {
+pub(crate) fn least_common_multiple(a: u64, b: u64) -> Option<u64> {
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);

@@ -3,14 +3,23 @@
 mod error;
 mod exact;
 mod flows;
+mod inspect;
+mod plan;
 mod reading;
+mod require;
 mod scenario;
 mod side;
+mod split_plan;
 mod what_if;
+mod workers;
 
 pub use error::StudyError;
 pub use exact::exact_moved_fraction;
 pub use flows::Flows;
+pub use inspect::{InspectRequest, inspect};
+pub use plan::{Path, Step, follow};
+pub use require::{RequireError, Requirement, Unmet, unmet_by_comparison, unmet_by_path, unmet_by_what_if};
 pub use scenario::{Alternative, Edit, Outcome, edit};
 pub use side::Side;
+pub use split_plan::{Reindex, SplitRequest, split_plan};
 pub use what_if::{Request, what_if};

@@ -1,5 +1,6 @@
 use shardlab_core::{Change, ChangeError, Members, Node, NodeId, Unsupported};
 
+use crate::side::check_memory;
 use crate::{Side, StudyError};
 
 /// A change of membership as people name it.
@@ -121,7 +122,7 @@ fn apply(before: &Side, change: &Change, max_memory: u64) -> Result<Outcome, Stu
     // What does not fit the members is an error of the question; what is left to refuse is the scheme's.
     let members = before.members().after(change)?;
     let words = in_words(change);
-    check_memory(before, &members, max_memory)?;
+    check_memory(&*before.scheme, &members, max_memory)?;
     let mut sharder = before.placer.sharder.box_clone();
     match sharder.apply(change) {
         Ok(()) => Ok(Outcome::Done { after: Box::new(before.with_sharder(sharder)), matched: None, words }),
@@ -204,15 +205,9 @@ fn lose_rack(before: &Side, prefix: &str, max_memory: u64) -> Result<Outcome, St
 }
 
 fn rebuilt(before: &Side, members: &Members, max_memory: u64) -> Result<Side, StudyError> {
-    check_memory(before, members, max_memory)?;
+    check_memory(&*before.scheme, members, max_memory)?;
     let refused = |source| StudyError::Build { spec: before.scheme.spec(), source };
     Ok(before.with_sharder(before.scheme.build(members).map_err(refused)?))
-}
-
-fn check_memory(before: &Side, members: &Members, limit: u64) -> Result<(), StudyError> {
-    let needed = u128::from(before.scheme.expected_heap_bytes(members));
-    let what = format!("{} for {} nodes", before.scheme.spec(), members.len());
-    if needed > u128::from(limit) { Err(StudyError::Memory { what, needed, limit }) } else { Ok(()) }
 }
 
 fn find(members: &Members, name: &str) -> Result<NodeId, StudyError> {

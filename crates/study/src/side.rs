@@ -1,5 +1,7 @@
 use shardlab_core::{BuildError, Hashed, KeyHasher, KeyRules, Members, Scheme, Sharder};
 
+use shardlab_harness::is_available;
+
 use crate::StudyError;
 
 /// One side of a study: a scheme, built for a membership, with its hash in front.
@@ -9,6 +11,16 @@ pub struct Side {
     pub scheme: Box<dyn Scheme>,
     /// Hash and sharder.
     pub placer: Hashed,
+}
+
+/// Refuses to build what needs more memory than it may take or than the system gives.
+pub(crate) fn check_memory(scheme: &dyn Scheme, members: &Members, limit: u64) -> Result<(), StudyError> {
+    let needed = u128::from(scheme.expected_build_bytes(members));
+    let what = format!("{} for {} nodes", scheme.spec(), members.len());
+    if needed > u128::from(limit) {
+        return Err(StudyError::Memory { what, needed, limit });
+    }
+    if is_available(needed) { Ok(()) } else { Err(StudyError::NotAvailable { what, needed }) }
 }
 
 impl Clone for Side {
@@ -31,11 +43,7 @@ impl Side {
         let refused = |source: BuildError| StudyError::Build { spec: scheme.spec(), source };
         scheme.check().map_err(|error| refused(error.into()))?;
         scheme.check_members(members).map_err(refused)?;
-        let needed = scheme.expected_heap_bytes(members);
-        if needed > max_memory {
-            let what = format!("{} for {} nodes", scheme.spec(), members.len());
-            return Err(StudyError::Memory { what, needed: needed.into(), limit: max_memory });
-        }
+        check_memory(&*scheme, members, max_memory)?;
         let chosen = asked.map(KeyHasher::box_clone).or_else(|| scheme.native_hasher());
         let hasher = scheme.adapt_hasher(chosen.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)));
         let sharder = scheme.build(members).map_err(refused)?;

@@ -1,5 +1,5 @@
 use shardlab_core::rows::{Fate, Flow, NodeFlow, WhatIf};
-use shardlab_core::{Disruption, NodeId, Placer, RawBatch, ResizeOperation};
+use shardlab_core::{Disruption, NO_HASH, NodeId, Placer, RawBatch, ResizeOperation};
 use shardlab_harness::{Fair, Impossible, balance, drive, ideal_fraction, minimum_keys};
 use shardlab_keys::{Documents, Progress};
 
@@ -194,6 +194,7 @@ impl<'a> Study<'a> {
         let judged = |side: &Side, counts: &[u64]| {
             balance(counts, &Fair::of(side.members()), side.placer.sharder.exact_shares().as_ref(), 2)
         };
+        let hash = |side: &Side| if documents.are_hashed() { NO_HASH.to_owned() } else { side.placer.hasher.name() };
         let mut rows = WhatIf {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             from: before.scheme.spec(),
@@ -201,8 +202,8 @@ impl<'a> Study<'a> {
             change: change.clone(),
             from_nodes: before.members().len(),
             to_nodes: after.members().len(),
-            from_hash: before.placer.hasher.name(),
-            to_hash: after.placer.hasher.name(),
+            from_hash: hash(before),
+            to_hash: hash(after),
             seed: *seed,
             keys: documents.key_set(),
             moved_fraction: fraction(moved_keys),

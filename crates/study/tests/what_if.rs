@@ -1,4 +1,5 @@
 //! What-if studies: known questions with their right answers, and what must hold for every change.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
 use shardlab_core::rows::{Fate, Verdict, WhatIf};

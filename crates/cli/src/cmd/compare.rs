@@ -5,6 +5,9 @@ use shardlab_core::Members;
 use shardlab_harness::{Plan, Request, RowRequest};
 use shardlab_report::{comparison_json, comparison_text, load_chart};
 
+use shardlab_study::unmet_by_comparison;
+
+use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
 use crate::output::{TableFormat, check_place, print, terminal_width, write_file};
@@ -39,6 +42,8 @@ pub(crate) struct Args {
     /// Count each document (id and routing value) once
     #[arg(long, help_heading = "Keys")]
     distinct: bool,
+    #[command(flatten)]
+    gate: GateArgs,
     /// Threads [default: all processors]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -74,7 +79,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let plan = Plan::new(request)?;
     let mut documents = args.keys.documents_or_sample(plan.rules())?;
     if args.distinct {
-        documents = shardlab_keys::distinct(documents);
+        documents = shardlab_keys::distinct(documents, args.max_memory);
     }
     let bar = Bar::new();
     let outcome = plan.run(&mut *documents, command_line(), &|progress| bar.show(progress));
@@ -83,10 +88,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     if let Some(path) = &args.chart {
         write_file(path, &load_chart(&comparison)?)?;
     }
+    let unmet = unmet_by_comparison(&comparison, &args.gate.require)?;
     match args.format.as_table() {
-        Some(format) => print(&comparison_text(&comparison, format, terminal_width())),
-        None => print(&comparison_json(&comparison)?),
+        Some(format) => print(&comparison_text(&comparison, format, terminal_width()))?,
+        None => print(&comparison_json(&comparison)?)?,
     }
+    settle(unmet)
 }
 
 /// The rows that are asked for, and the one membership that all of them serve.

@@ -1,7 +1,10 @@
 //! One file per subcommand.
 
 pub(crate) mod compare;
+pub(crate) mod inspect;
+pub(crate) mod plan;
 pub(crate) mod route;
 pub(crate) mod schemes;
+pub(crate) mod split_plan;
 pub(crate) mod verdict;
 pub(crate) mod what_if;

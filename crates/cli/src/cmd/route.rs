@@ -154,12 +154,12 @@ fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
     for (scheme, members) in schemes {
         let spec = scheme.spec();
         scheme.check_members(&members).with_context(|| spec.clone())?;
-        needed += u128::from(scheme.expected_heap_bytes(&members));
+        needed += u128::from(scheme.expected_build_bytes(&members));
         if needed > u128::from(args.max_memory) {
             bail!(
                 "{spec} for {} nodes needs about {} bytes of memory; the limit is {} bytes (raise --max-memory)",
                 members.len(),
-                scheme.expected_heap_bytes(&members),
+                scheme.expected_build_bytes(&members),
                 args.max_memory
             );
         }
@@ -235,7 +235,14 @@ impl<'a> Writer<'a> {
                 let id = key.to_string();
                 for target in targets {
                     let steps = self.args.explain.then(|| target.placer.sharder.explain(key));
-                    self.placement(Shown::text(&id), Shown::text(""), target, key, None, steps)?;
+                    self.placement(
+                        Shown::text(&id),
+                        Shown::text(""),
+                        target,
+                        Keyed { key, form: KeyForm::Unsigned64 },
+                        None,
+                        steps,
+                    )?;
                 }
             }
             return Ok(());
@@ -245,13 +252,14 @@ impl<'a> Writer<'a> {
             let id = Shown::of(document.id, encoding);
             let routing = Shown::of(document.routing, encoding);
             for target in targets {
-                let key = target.placer.hasher.hash(&document)?;
+                let hasher = &target.placer.hasher;
+                let keyed = Keyed { key: hasher.hash(&document)?, form: hasher.form() };
                 // Only a partitioned index spreads a routing value over several nodes.
                 let searched =
                     if document.routing.is_empty() { None } else { target.placer.searched(document.routing)? };
                 let searched = searched.map(|nodes| nodes.into_iter().map(|node| node.0).collect());
                 let steps = if self.args.explain { Some(target.placer.explain(&document)?) } else { None };
-                self.placement(id.borrowed(), routing.borrowed(), target, key, searched, steps)?;
+                self.placement(id.borrowed(), routing.borrowed(), target, keyed, searched, steps)?;
             }
         }
         Ok(())
@@ -262,11 +270,10 @@ impl<'a> Writer<'a> {
         id: Shown<'_>,
         routing: Shown<'_>,
         target: &Target,
-        key: u64,
+        Keyed { key, form }: Keyed,
         searched: Option<Vec<u32>>,
         steps: Option<Vec<Step>>,
     ) -> anyhow::Result<()> {
-        let form = target.placer.hasher.form();
         let node = target.placer.sharder.shard(key);
         let name = target.placer.sharder.members().name(node);
         let row = Placement {
@@ -378,6 +385,13 @@ fn json_key(form: KeyForm, key: u64) -> serde_json::Value {
         Ok(number) if form.is_json_number() => number.into(),
         _ => shown.into(),
     }
+}
+
+/// A key and how it is written.
+#[derive(Clone, Copy)]
+struct Keyed {
+    key: u64,
+    form: KeyForm,
 }
 
 /// Bytes as the text that stands for them.

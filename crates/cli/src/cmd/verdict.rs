@@ -1,12 +1,12 @@
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Serialize;
 use shardlab_core::rows::{Balance, Verdict};
 use shardlab_harness::{Fair, balance};
 use shardlab_report::{Format, Table, for_markdown, for_terminal, ratio};
 
+use crate::counts::{self, Counts};
 use crate::output::{TableFormat, print, print_json, terminal_width};
 
 #[derive(Debug, clap::Args)]
@@ -28,12 +28,6 @@ pub(crate) struct Args {
     format: TableFormat,
 }
 
-/// Counts of one distribution, with the index that they belong to where there is one.
-struct Counts {
-    index: Option<String>,
-    counts: Vec<u64>,
-}
-
 #[derive(Serialize)]
 struct IndexVerdict<'a> {
     index: &'a str,
@@ -43,13 +37,13 @@ struct IndexVerdict<'a> {
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let all = match (&args.counts, &args.counts_file) {
-        (Some(list), _) => vec![Counts { index: None, counts: numbers(list, "--counts")? }],
-        (None, Some(file)) => read(file)?,
+        (Some(list), _) => vec![Counts { index: None, counts: counts::numbers(list, "--counts")? }],
+        (None, Some(file)) => counts::read(file)?,
         (None, None) => bail!("give --counts LIST or --counts-file FILE"),
     };
     let judged: Vec<(Option<String>, Balance)> = all
         .iter()
-        .map(|one| (one.index.clone(), balance(&one.counts, &Fair::Equal(one.counts.len()), None, all.len())))
+        .map(|one| (one.index.clone(), balance(&one.counts, &Fair::Equal(one.counts.len()), None, tested(&all))))
         .collect();
     let Some(format) = args.format.as_table() else {
         let text = match judged.as_slice() {
@@ -73,6 +67,12 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     print(&text)
+}
+
+/// How many distributions are really tested: one shard cannot be uneven, and too few keys are no test.
+fn tested(all: &[Counts]) -> usize {
+    let is_test = |one: &&Counts| one.counts.len() > 1 && one.counts.iter().sum::<u64>() >= 5 * one.counts.len() as u64;
+    all.iter().filter(is_test).count()
 }
 
 fn table(judged: &[(Option<String>, Balance)], format: Format) -> Table {
@@ -103,6 +103,9 @@ fn table(judged: &[(Option<String>, Balance)], format: Format) -> Table {
 
 fn in_words(balance: &Balance) -> String {
     let freedom = balance.counts.len() - 1;
+    if freedom == 0 {
+        return "one shard holds everything; there is nothing to judge.".to_owned();
+    }
     let sigma = balance.noise_floor_cv * balance.keys_per_node;
     let mut words = match balance.verdict {
         Verdict::TooFewKeys => format!(
@@ -130,136 +133,4 @@ fn in_words(balance: &Balance) -> String {
         ));
     }
     words
-}
-
-/// Reads whole numbers that are separated by commas, white space or line feeds.
-fn numbers(text: &str, place: &str) -> anyhow::Result<Vec<u64>> {
-    let mut counts = Vec::new();
-    let mut total: u64 = 0;
-    for (line, row) in (1..).zip(text.lines()) {
-        // A comma may end a line, but between two of them somebody forgot a count.
-        let list = row.trim().trim_end_matches(',');
-        if list.split(',').any(|part| part.trim().is_empty()) && !list.is_empty() {
-            bail!("{place}:{line}: a count is missing beside a comma; an empty shard counts 0");
-        }
-        for word in list.split(|letter: char| letter == ',' || letter.is_whitespace()).filter(|word| !word.is_empty()) {
-            let count = whole(word).with_context(|| format!("{place}:{line}: {word:?}"))?;
-            total = total
-                .checked_add(count)
-                .with_context(|| format!("{place}:{line}: the counts add up to 2^64 or more"))?;
-            counts.push(count);
-        }
-    }
-    if counts.is_empty() {
-        bail!("{place}: no counts; give whole numbers such as 58856,18389,22755");
-    }
-    Ok(counts)
-}
-
-fn whole(word: &str) -> anyhow::Result<u64> {
-    match word.parse() {
-        Ok(count) if word.bytes().all(|byte| byte.is_ascii_digit()) => Ok(count),
-        _ => bail!("a count is a whole number from 0 to 18446744073709551615"),
-    }
-}
-
-fn read(path: &Path) -> anyhow::Result<Vec<Counts>> {
-    let stdin = path == Path::new("-");
-    let place = if stdin { "<stdin>".to_owned() } else { path.display().to_string() };
-    let mut bytes = Vec::new();
-    let read = if stdin {
-        std::io::stdin().lock().read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
-    };
-    read.with_context(|| format!("cannot read {place}"))?;
-    let text = std::str::from_utf8(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes))
-        .with_context(|| format!("{place}: not text"))?;
-    let first = text.split(|letter: char| letter == ',' || letter.is_whitespace()).find(|word| !word.is_empty());
-    // A table of shards begins with the word "index" or an index name; names are never numbers alone
-    // beside other columns, so one number decides.
-    let is_table =
-        first.is_some_and(|word| whole(word).is_err()) && text.lines().any(|line| line.split_whitespace().count() > 2);
-    if is_table { cat_shards(text, &place) } else { Ok(vec![Counts { index: None, counts: numbers(text, &place)? }]) }
-}
-
-/// Where the columns of `_cat/shards` stand.
-struct Columns {
-    index: usize,
-    shard: usize,
-    prirep: usize,
-    docs: usize,
-}
-
-impl Columns {
-    /// Without a header the columns are `index shard prirep state docs …`.
-    const DEFAULT: Self = Self { index: 0, shard: 1, prirep: 2, docs: 4 };
-
-    fn of_header(line: &str, place: &str) -> anyhow::Result<Self> {
-        let find = |names: &[&str]| {
-            line.split_whitespace().position(|word| names.contains(&word)).with_context(|| {
-                format!("{place}:1: the header has no column {:?}; ask for h=index,shard,prirep,state,docs", names[0])
-            })
-        };
-        Ok(Self {
-            index: find(&["index", "i"])?,
-            shard: find(&["shard", "s", "sh"])?,
-            prirep: find(&["prirep", "p", "pr"])?,
-            docs: find(&["docs", "d", "dc"])?,
-        })
-    }
-}
-
-/// Reads the text of `_cat/shards`: documents of the primaries, by index.
-fn cat_shards(text: &str, place: &str) -> anyhow::Result<Vec<Counts>> {
-    let mut columns = Columns::DEFAULT;
-    let mut indices: Vec<(String, Vec<(u32, u64)>)> = Vec::new();
-    for (line, row) in (1..).zip(text.lines()) {
-        let fields: Vec<&str> = row.split_whitespace().collect();
-        if fields.is_empty() {
-            continue;
-        }
-        if line == 1 && fields.contains(&"prirep") {
-            columns = Columns::of_header(row, place)?;
-            continue;
-        }
-        let field = |column: usize, what: &str| {
-            fields
-                .get(column)
-                .copied()
-                .with_context(|| format!("{place}:{line}: {what} is missing (an unassigned shard has none)"))
-        };
-        match field(columns.prirep, "prirep")? {
-            "p" => {}
-            "r" => continue,
-            other => bail!("{place}:{line}: prirep: {other:?} is neither p nor r; is this the text of _cat/shards?"),
-        }
-        let shard = field(columns.shard, "shard")?;
-        let shard: u32 = shard.parse().with_context(|| format!("{place}:{line}: shard: {shard:?} is no number"))?;
-        let docs = field(columns.docs, "docs")?;
-        let docs = whole(docs).with_context(|| format!("{place}:{line}: docs: {docs:?}"))?;
-        let index = field(columns.index, "index")?;
-        match indices.iter_mut().find(|(name, _)| name == index) {
-            Some((_, shards)) => shards.push((shard, docs)),
-            None => indices.push((index.to_owned(), vec![(shard, docs)])),
-        }
-    }
-    if indices.is_empty() {
-        bail!("{place}: no primary shard; is this the text of _cat/shards?");
-    }
-    let complete = |(index, mut shards): (String, Vec<(u32, u64)>)| {
-        shards.sort_unstable();
-        for (expected, (shard, _)) in (0..).zip(&shards) {
-            if *shard != expected {
-                let fault = if *shard < expected { "is there twice" } else { "is missing" };
-                bail!("{place}: index {index:?}: primary shard {} {fault}", expected.min(*shard));
-            }
-        }
-        let counts: Vec<u64> = shards.into_iter().map(|(_, docs)| docs).collect();
-        if counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count)).is_none() {
-            bail!("{place}: index {index:?}: the counts add up to 2^64 or more");
-        }
-        Ok(Counts { index: Some(index), counts })
-    };
-    indices.into_iter().map(complete).collect()
 }

@@ -5,9 +5,10 @@ use serde_json::json;
 use shardlab_core::rows::WhatIf;
 use shardlab_core::{Change, KeyHasher, KeyRules, Members, Node};
 use shardlab_keys::{Documents, SyntheticSpec};
-use shardlab_report::{Format, what_if_summary, what_if_text};
-use shardlab_study::{Edit, Outcome, Request, Side, edit, what_if};
+use shardlab_report::{Format, for_markdown, for_terminal, what_if_summary, what_if_text};
+use shardlab_study::{Edit, Outcome, Request, Side, Unmet, edit, unmet_by_what_if, what_if};
 
+use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::membership::of_spec;
 use crate::output::{TableFormat, print, print_json, terminal_width};
@@ -45,6 +46,8 @@ pub(crate) struct Args {
     /// Bytes a second of one transfer, such as 100MB/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = size::parse_rate)]
     bandwidth: Option<u64>,
+    #[command(flatten)]
+    gate: GateArgs,
     /// Threads [default: all processors]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -226,30 +229,43 @@ fn documents(args: &Args, rules: KeyRules) -> anyhow::Result<Box<dyn Documents>>
         Some(documents) => documents,
         None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
     };
-    Ok(if args.distinct { shardlab_keys::distinct(documents) } else { documents })
+    Ok(if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents })
 }
 
 fn show(args: &Args, rows: &WhatIf) -> anyhow::Result<()> {
+    let unmet = unmet_by_what_if(rows, &args.gate.require)?;
     match args.format.as_table() {
-        Some(format) => print(&what_if_text(rows, format, terminal_width())),
-        None => print_json(&serde_json::to_string_pretty(rows)?),
+        Some(format) => print(&what_if_text(rows, format, terminal_width()))?,
+        None => print_json(&serde_json::to_string_pretty(rows)?)?,
     }
+    settle(unmet)
 }
 
+/// A refused change is shown with its alternatives, and meets no requirement.
 fn show_refused(args: &Args, words: &str, reason: &str, studied: &[WhatIf]) -> anyhow::Result<()> {
+    let unmet = args.gate.require.iter().map(|requirement| Unmet {
+        subject: words.to_owned(),
+        requirement: requirement.to_string(),
+        measured: format!("n/a: {reason}"),
+    });
+    let unmet = unmet.collect();
     let Some(format) = args.format.as_table() else {
         let refused = json!({ "change": words, "not_applicable": reason, "alternatives": studied });
-        return print_json(&serde_json::to_string_pretty(&refused)?);
+        print_json(&serde_json::to_string_pretty(&refused)?)?;
+        return settle(unmet);
     };
     let table = what_if_summary(studied, format, terminal_width());
     if format == Format::Csv {
-        return print(&table);
+        print(&table)?;
+        return settle(unmet);
     }
-    let mut text = format!("{} cannot {words}: {reason}.\n", shardlab_report::for_terminal(&args.from));
+    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
+    let mut text = escape(&format!("{} cannot {words}: {reason}.", args.from)) + "\n";
     if studied.is_empty() {
         text.push_str("There is no other way to these nodes.\n");
     } else {
         text.push_str(&format!("\nWhat people then do, and what it costs:\n\n{table}"));
     }
-    print(&text)
+    print(&text)?;
+    settle(unmet)
 }

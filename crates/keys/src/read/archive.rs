@@ -163,6 +163,8 @@ fn fault_of_decoder(error: io::Error) -> io::Error {
     }
     io::Error::other(ArchiveFault(match error.kind() {
         io::ErrorKind::UnexpectedEof => RecordFault::Truncated,
+        // The decoder has no other word for a window that is larger than its limit.
+        _ if error.to_string().contains("requires too much memory") => RecordFault::Window,
         _ => RecordFault::Corrupt { what: crate::shown::short(error.to_string().as_bytes()) },
     }))
 }

@@ -37,6 +37,19 @@ impl Columns {
                 present: present(rows, header, flag),
             })
         };
+        // A routing column that is passed over for its spelling would place every document by its id.
+        let looks_like = |name: &[u8], wanted: &str| {
+            name != wanted.as_bytes() && name.trim_ascii().eq_ignore_ascii_case(wanted.as_bytes())
+        };
+        if options.routing_field.is_none() {
+            for wanted in DEFAULT_ROUTING {
+                if let Some(name) =
+                    (0..rows.len()).map(|index| rows.get(header, index)).find(|name| looks_like(name, wanted))
+                {
+                    return Err(HeaderFault::Misspelled { column: shown::short(name), wanted });
+                }
+            }
+        }
         let mut wanted = vec![need(options.id_field.as_deref().unwrap_or(DEFAULT_ID), "--id-field")?];
         match &options.routing_field {
             Some(name) => wanted.push(need(name, "--routing-field")?),

@@ -125,6 +125,12 @@ fn start(
             return Err(ReadError::Options { file, what });
         }
     }
+    let named = [&options.id_field, &options.routing_field, &options.weight_field];
+    if named.iter().any(|field| field.as_deref() == Some("")) {
+        let what = "a field has an empty name; --id-field, --routing-field and --weight-field take a column or a field"
+            .to_owned();
+        return Err(ReadError::Options { file, what });
+    }
     let taken = Arc::new(AtomicU64::new(0));
     let mut input = Input::new(Box::new(Counted { inner: source, taken: Arc::clone(&taken) }));
     let head = match input.peek(HEAD_BYTES) {
@@ -134,12 +140,21 @@ fn start(
     if let Some(&(_, kind, instead)) = FOREIGN.iter().find(|(magic, ..)| head.starts_with(magic)) {
         return Err(ReadError::Kind { file, kind, instead });
     }
-    let notes = if format == Format::Lines && options.format.is_none() { guess(head) } else { Vec::new() };
+    let mut notes = if format == Format::Lines && options.format.is_none() { guess(head) } else { Vec::new() };
     let content: Box<dyn Read + Send> = match Codec::of(&head[..head.len().min(MAGIC_BYTES)]) {
         Some(_) => Box::new(Members::new(input)),
-        None => Box::new(input),
+        None => {
+            if let Some(end) = [".gz", ".gzip", ".zst", ".zstd"].iter().find(|end| file.ends_with(**end)) {
+                notes.push(format!("the name ends in {end}, but the file is not compressed, and was read as it is"));
+            }
+            Box::new(input)
+        }
     };
-    Reader::new(Stored { file, taken, size, notes }, Lines::new(content), format, options)
+    let mut lines = Lines::new(content);
+    if Codec::of(lines.peek(MAGIC_BYTES)).is_some() {
+        return Err(ReadError::Kind { file, kind: "compressed twice", instead: "unpack it once, and then again" });
+    }
+    Reader::new(Stored { file, taken, size, notes }, lines, format, options)
 }
 
 /// Bytes looked at before a file is read.

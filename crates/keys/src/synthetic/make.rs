@@ -68,6 +68,10 @@ impl Synthetic {
 }
 
 impl Documents for Synthetic {
+    fn are_hashed(&self) -> bool {
+        matches!(self.spec.kind, Kind::Random)
+    }
+
     fn next_chunk(&mut self, chunk: &mut RawChunk) -> Result<bool, ReadError> {
         chunk.clear();
         if self.ended || self.made == self.spec.count {

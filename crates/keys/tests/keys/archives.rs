@@ -88,3 +88,24 @@ fn a_damaged_file_is_told_from_a_truncated_one() {
     *zst.last_mut().unwrap() ^= 1;
     assert!(read("a", &zst, &strict()).error().contains("the compressed file cannot be unpacked ("));
 }
+
+#[test]
+fn what_is_packed_twice_or_for_a_larger_reader_is_told_from_damage() {
+    for (name, compress) in CODECS {
+        let twice = read("a.gz", &compress(&gzip(b"a\nb\n")), &skipping());
+        assert!(twice.error().contains("compressed twice"), "{name}: {}", twice.error());
+    }
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.long_distance_matching(true).unwrap();
+    encoder.window_log(28).unwrap();
+    let mut text = Vec::new();
+    for i in 0..40_000_000_u32 / 8 {
+        text.extend_from_slice(format!("{i:07}\n").as_bytes());
+    }
+    std::io::Write::write_all(&mut encoder, &text).unwrap();
+    let outcome = read("a.zst", &encoder.finish().unwrap(), &strict());
+    assert!(outcome.error().contains("needs a window above 128 MiB"), "{}", outcome.error());
+    let plain = read("a.gz", b"a\nb\n", &strict());
+    assert_eq!(plain.ids(), ["a", "b"]);
+    assert!(plain.keys.notes.iter().any(|note| note.contains("is not compressed")), "{:?}", plain.keys.notes);
+}

@@ -141,3 +141,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_routing_column_that_is_nearly_right_is_not_passed_over() {
+    for header in ["_id, _routing", "_id,Routing", "_id,_ROUTING"] {
+        let outcome = crate::common::read("a.csv", format!("{header}\nx,r\n").as_bytes(), &crate::common::strict());
+        assert!(outcome.error().contains("is spelled otherwise"), "{header}: {}", outcome.error());
+    }
+}
+
+#[test]
+fn a_small_table_is_read_as_strictly_as_a_key_set() {
+    let table = |bytes: &[u8]| {
+        let file = crate::common::file("nodes.csv", bytes);
+        shardlab_keys::read_table(&file.path)
+            .map(|rows| rows.into_iter().map(|row| (row.line, row.fields)).collect::<Vec<_>>())
+    };
+    let rows = table(b"\xEF\xBB\xBFname,weight\r\n\"a,\"\"b\",1\r\nc\n").unwrap();
+    let expected = [(1, vec!["name", "weight"]), (2, vec!["a,\"b", "1"]), (3, vec!["c"])];
+    assert_eq!(rows, expected.map(|(line, fields)| (line, fields.into_iter().map(str::to_owned).collect())));
+    assert_eq!(table(b"").unwrap(), []);
+    for (bytes, place) in [
+        (b"name,weight\n\"a,1\nb,2\n".as_slice(), "nodes.csv:2: a quoted field is never closed"),
+        (b"a\n\nb\n", "nodes.csv:2: the line is empty"),
+        (b"a\n\xFF\n", "nodes.csv:2: the string is not text"),
+        (b"\"a\"b\n", "nodes.csv:1: text follows the quote"),
+    ] {
+        let error = table(bytes).unwrap_err().to_string();
+        assert!(error.contains(place) && !error.contains("--skip-bad"), "{error}");
+    }
+}

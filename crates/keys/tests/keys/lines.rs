@@ -52,7 +52,7 @@ fn a_bad_byte_never_ends_the_reading_quietly() {
 #[test]
 fn ids_that_differ_in_a_bad_byte_stay_apart() {
     let file = file("a.txt", b"id-\xFE\nid-\xFF\n");
-    let keys = crate::common::drain(distinct(open(&file.path, &strict()).unwrap())).keys;
+    let keys = crate::common::drain(distinct(open(&file.path, &strict()).unwrap(), u64::MAX)).keys;
     assert_eq!((keys.accepted, keys.distinct), (2, Some(2)));
     assert!(open(&file.path, &elastic(strict())).unwrap().next_chunk(&mut Default::default()).is_err());
 }
@@ -96,7 +96,7 @@ fn duplicates_are_counted_and_with_distinct_passed_once() {
     let text: String = (0..19_575_u32).map(|i| format!("doc-{}\n", i % 14_754)).collect();
     let file = file("a.txt", text.as_bytes());
     let plain = crate::common::drain(open(&file.path, &strict()).unwrap());
-    let once = crate::common::drain(distinct(open(&file.path, &strict()).unwrap()));
+    let once = crate::common::drain(distinct(open(&file.path, &strict()).unwrap(), u64::MAX));
     assert_eq!((plain.documents.len(), plain.keys.distinct), (19_575, None));
     assert_eq!((once.documents.len(), once.keys.distinct), (14_754, Some(14_754)));
     assert_eq!((once.keys.read, once.keys.accepted), (19_575, 19_575));
@@ -110,7 +110,7 @@ fn duplicates_are_counted_and_with_distinct_passed_once() {
 fn a_chunk_of_nothing_but_duplicates_is_not_the_end() {
     let text = format!("{}b\n", "a\n".repeat(3 * shardlab_keys::BLOCK));
     let file = file("a.txt", text.as_bytes());
-    assert_eq!(crate::common::drain(distinct(open(&file.path, &strict()).unwrap())).ids(), ["a", "b"]);
+    assert_eq!(crate::common::drain(distinct(open(&file.path, &strict()).unwrap(), u64::MAX)).ids(), ["a", "b"]);
 }
 
 #[test]
@@ -199,4 +199,16 @@ fn progress_ends_at_the_size_of_the_file() {
     while documents.next_chunk(&mut Default::default()).unwrap() {}
     let progress = documents.progress();
     assert_eq!(Some(progress.done), progress.total);
+}
+
+#[test]
+fn counting_each_document_once_keeps_to_its_memory() {
+    let text: String = (0..100_000).map(|i| format!("id-{i}\n")).collect();
+    let file = file("a.txt", text.as_bytes());
+    let outcome = crate::common::drain(distinct(open(&file.path, &strict()).unwrap(), 1_000_000));
+    assert!(outcome.error().contains("more than 1000000 bytes of memory"), "{}", outcome.error());
+    assert_eq!(
+        crate::common::drain(distinct(open(&file.path, &strict()).unwrap(), 1 << 30)).keys.distinct,
+        Some(100_000)
+    );
 }

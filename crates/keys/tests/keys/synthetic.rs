@@ -87,7 +87,7 @@ fn seeds_give_different_sets_and_each_seed_always_the_same() {
 #[test]
 fn random_documents_do_not_repeat() {
     for spec in ["uuid4:200000", "random:200000", "zipf-tenants:200000"] {
-        let mut documents = distinct(make(spec, 0));
+        let mut documents = distinct(make(spec, 0), u64::MAX);
         while documents.next_chunk(&mut RawChunk::default()).unwrap() {}
         let keys = documents.key_set();
         assert_eq!((keys.distinct, keys.consecutive_duplicates), (Some(200_000), 0), "{spec}");
@@ -189,7 +189,7 @@ fn the_sample_is_good_for_every_system() {
     let outcome = drain(sample(&crate::common::elastic(strict())));
     assert!(outcome.error.is_none());
     assert_eq!((outcome.keys.accepted, outcome.documents.len()), (50_000, 50_000));
-    let keys = drain(distinct(sample(&strict()))).keys;
+    let keys = drain(distinct(sample(&strict()), u64::MAX)).keys;
     assert_eq!(keys.distinct, Some(50_000));
     let named = shardlab_keys::ReadOptions { id_field: Some("x".into()), ..strict() };
     assert!(drain(sample(&named)).error().contains("sample: --id-field names a field"));

@@ -1,0 +1,255 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use shardlab_core::{Change, KeyHasher, Node};
+use shardlab_keys::SyntheticSpec;
+use shardlab_report::{for_terminal, path_text};
+use shardlab_study::{Edit, Outcome, Side, Step, edit, follow, unmet_by_path};
+
+use crate::gate::{GateArgs, settle};
+use crate::input::KeyArgs;
+use crate::membership::of_spec;
+use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::progress::Bar;
+use crate::size;
+
+/// The keys of a plan where none are given.
+const DEFAULT_KEYS: &str = "random:1000000";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The file names a start and the steps after it, each with one change:\n\n  \
+                        start = \"ring:nodes=12\"\n  bytes = \"600GB\"        # optional\n  bandwidth = \"100MB/s\"  # \
+                        optional\n\n  [[step]]\n  grow_to = 16\n\n  [[step]]\n  remove = \"3\"\n\n  [[step]]\n  add = \
+                        [\"a\", \"b=2\"]\n\n  [[step]]\n  to = \"start\"          # or a spec such as \
+                        \"jump:nodes=24\"\n\nOther changes: shrink_to, lose_rack, reweight = \"NAME=WEIGHT\", rename = \
+                        \"OLD=NEW\", renumber = \"NAME\".\n\nExamples:\n  shardlab plan growth.toml\n  shardlab plan \
+                        growth.toml --keys ids.txt --require 'moved<=0.30' --format json")]
+pub(crate) struct Args {
+    /// The plan; "-" is stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    keys: KeyArgs,
+    /// Count each document (id and routing value) once
+    #[arg(long, help_heading = "Keys")]
+    distinct: bool,
+    #[command(flatten)]
+    gate: GateArgs,
+    /// Threads [default: all processors]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory that tables and matrices may take, such as 500MB or 2GiB
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
+    max_memory: u64,
+    /// Form of the output
+    #[arg(long, value_enum, default_value = "table")]
+    format: TableFormat,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    start: String,
+    bytes: Option<String>,
+    bandwidth: Option<String>,
+    #[serde(default)]
+    step: Vec<StepEntry>,
+}
+
+/// One step; exactly one of its fields is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepEntry {
+    to: Option<String>,
+    grow_to: Option<u32>,
+    shrink_to: Option<u32>,
+    add: Option<OneOrMore>,
+    remove: Option<OneOrMore>,
+    lose_rack: Option<String>,
+    reweight: Option<String>,
+    rename: Option<String>,
+    renumber: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    fn list(self) -> Vec<String> {
+        match self {
+            Self::One(name) => vec![name],
+            Self::More(names) => names,
+        }
+    }
+}
+
+/// Where a step goes: to a sharding of its own, or by edits one after another.
+enum Leads {
+    To(String),
+    By(Vec<Edit>),
+}
+
+impl StepEntry {
+    fn leads(self) -> anyhow::Result<Leads> {
+        let mut found = Vec::new();
+        found.extend(self.to.map(Leads::To));
+        found.extend(self.grow_to.map(|to| Leads::By(vec![Edit::Change(Change::Grow { to })])));
+        found.extend(self.shrink_to.map(|to| Leads::By(vec![Edit::Change(Change::Shrink { to })])));
+        if let Some(names) = self.add {
+            let nodes = names.list().into_iter().map(|node| Ok(Edit::Change(Change::Add(new_node(&node)?))));
+            found.push(Leads::By(nodes.collect::<anyhow::Result<_>>()?));
+        }
+        found.extend(self.remove.map(|names| {
+            Leads::By(names.list().into_iter().map(|name| Edit::Change(Change::Remove { name })).collect())
+        }));
+        found.extend(self.lose_rack.map(|prefix| Leads::By(vec![Edit::LoseRack { prefix }])));
+        if let Some(node) = self.reweight {
+            let (name, weight) = node.rsplit_once('=').context("reweight is \"NAME=WEIGHT\"")?;
+            let change = Change::Reweight { name: name.to_owned(), weight: whole_weight(weight)? };
+            found.push(Leads::By(vec![Edit::Change(change)]));
+        }
+        if let Some(names) = self.rename {
+            let (from, to) = names.rsplit_once('=').context("rename is \"OLD=NEW\"")?;
+            found.push(Leads::By(vec![Edit::Rename { from: from.to_owned(), to: to.to_owned() }]));
+        }
+        found.extend(self.renumber.map(|remove| Leads::By(vec![Edit::Renumber { remove }])));
+        match (found.pop(), found.is_empty()) {
+            (Some(leads), true) => Ok(leads),
+            (None, _) => bail!(
+                "no change; a step has one of to, grow_to, shrink_to, add, remove, lose_rack, reweight, rename, renumber"
+            ),
+            (Some(_), false) => bail!("several changes; a step has one, and more steps make a path"),
+        }
+    }
+}
+
+fn new_node(text: &str) -> anyhow::Result<Node> {
+    let (name, weight) = text.rsplit_once('=').unwrap_or((text, "1"));
+    Ok(Node::new(name, whole_weight(weight)?)?)
+}
+
+fn whole_weight(text: &str) -> anyhow::Result<u32> {
+    match text.parse() {
+        Ok(weight) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(weight),
+        _ => bail!("{text:?} is no weight; a weight is a whole number from 1 to 4294967295"),
+    }
+}
+
+pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    let stdin = args.file == Path::new("-");
+    let shown = if stdin { "<stdin>".to_owned() } else { for_terminal(&args.file.to_string_lossy()) };
+    let text = read(&args.file).with_context(|| format!("cannot read {shown}"))?;
+    let plan: PlanFile = toml::from_str(&text).map_err(|error| {
+        let line =
+            error.span().map_or(1, |span| text.bytes().take(span.start).filter(|&byte| byte == b'\n').count() + 1);
+        anyhow::anyhow!("{shown}:{line}: {}", error.message())
+    })?;
+    let asked = args.keys.hasher()?;
+    let start = side(&plan.start, asked.as_deref(), args.max_memory).with_context(|| format!("{shown}: start"))?;
+    let bytes = plan.bytes.as_deref().map(size::parse).transpose();
+    let bandwidth = plan.bandwidth.as_deref().map(size::parse_rate).transpose();
+    let mut path = shardlab_study::Path {
+        bytes: bytes.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bytes"))?.map(u128::from),
+        bandwidth: bandwidth.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bandwidth"))?,
+        seed: args.keys.seed,
+        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
+        max_memory: args.max_memory,
+        steps: Vec::new(),
+        start,
+    };
+    if plan.step.is_empty() {
+        bail!("{shown}: no [[step]]; a plan has one or more");
+    }
+    for (number, entry) in (1..).zip(plan.step) {
+        let step =
+            step(&path, entry, asked.as_deref(), args.max_memory).with_context(|| format!("{shown}: step {number}"))?;
+        path.steps.push(step);
+    }
+    let rules = path
+        .steps
+        .iter()
+        .filter_map(|step| step.after.as_ref().ok())
+        .fold(path.start.rules(), |rules, side| rules.and(side.rules()));
+    let documents = match args.keys.documents(rules)? {
+        Some(documents) => documents,
+        None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
+    };
+    let mut documents = if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents };
+    let bar = Bar::new();
+    let outcome = follow(&path, &mut *documents, &|progress| bar.show(progress));
+    bar.finish();
+    let rows = outcome?;
+    let unmet = unmet_by_path(&rows, &args.gate.require)?;
+    match args.format.as_table() {
+        Some(format) => print(&path_text(&rows, format, terminal_width()))?,
+        None => print_json(&serde_json::to_string_pretty(&rows)?)?,
+    }
+    settle(unmet)
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) }
+}
+
+fn side(spec: &str, asked: Option<&dyn KeyHasher>, max_memory: u64) -> anyhow::Result<Side> {
+    let parsed = shardlab_schemes::parse(spec)?;
+    let Some(given) = &parsed.membership else {
+        bail!(
+            "the scheme {spec:?} does not say how many nodes there are; write for example {spec}:{}=12",
+            parsed.scheme.members_word()
+        );
+    };
+    Ok(Side::new(parsed.scheme, &of_spec(given)?, asked, max_memory)?)
+}
+
+/// The step after those that the path has. Where an earlier one was refused there is nothing to do it to.
+fn step(
+    path: &shardlab_study::Path,
+    entry: StepEntry,
+    asked: Option<&dyn KeyHasher>,
+    max_memory: u64,
+) -> anyhow::Result<Step> {
+    let before = match path.steps.last() {
+        None => &path.start,
+        Some(step) => match &step.after {
+            Ok(side) => side,
+            Err(_) => {
+                entry.leads()?;
+                return Ok(Step {
+                    words: "(not reached)".to_owned(),
+                    after: Err("a step before it was refused".to_owned()),
+                });
+            }
+        },
+    };
+    let edits = match entry.leads()? {
+        Leads::To(spec) if spec == "start" => {
+            return Ok(Step { words: "go back to the start".to_owned(), after: Ok(path.start.clone()) });
+        }
+        Leads::To(spec) => {
+            let words = format!("go to {spec}");
+            return Ok(Step { words, after: Ok(side(&spec, asked, max_memory)?) });
+        }
+        Leads::By(edits) => edits,
+    };
+    let mut words = Vec::new();
+    let mut side = before.clone();
+    for asked in &edits {
+        match edit(&side, asked, max_memory)? {
+            Outcome::Done { after, words: done, .. } => {
+                words.push(done);
+                side = *after;
+            }
+            Outcome::Refused { words: refused, reason, .. } => {
+                words.push(refused);
+                return Ok(Step { words: words.join(", "), after: Err(reason) });
+            }
+        }
+    }
+    Ok(Step { words: words.join(", "), after: Ok(side) })
+}

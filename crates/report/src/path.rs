@@ -1,0 +1,95 @@
+use shardlab_core::rows::{PathRows, StepOutcome};
+
+use crate::escape::{for_markdown, for_terminal};
+use crate::table::{Format, Table};
+use crate::units::{bytes, percent, ratio};
+
+/// A path as text: a row for each step and what they come to. As CSV it is the steps alone.
+#[must_use]
+pub fn path_text(rows: &PathRows, format: Format, width: Option<u16>) -> String {
+    let steps = steps(rows).render(format, width);
+    if format == Format::Csv {
+        return steps;
+    }
+    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
+    let size = |bytes_: Option<u128>| {
+        bytes_.and_then(|size| u64::try_from(size).ok()).map_or_else(String::new, |size| format!(" ({})", bytes(size)))
+    };
+    let mut text = escape(&format!(
+        "{} on {} nodes, {} steps; {} keys from {}",
+        rows.start,
+        rows.start_nodes,
+        rows.steps.len(),
+        rows.keys.accepted,
+        rows.keys.description
+    ));
+    text.push_str(&format!("\n\n{steps}\nReading:\n"));
+    let mut line = |words: String| text.push_str(&format!("- {words}\n"));
+    line(format!(
+        "All steps together move {}{}; going straight to the end would move {}{}, so the detour costs {}.",
+        percent(rows.cumulative_fraction),
+        size(rows.cumulative_bytes),
+        percent(rows.straight_fraction),
+        size(rows.straight_bytes),
+        percent(rows.detour_fraction)
+    ));
+    line(format!(
+        "{} of the keys move at all, {} more than once.",
+        percent(rows.moved_once_or_more_fraction),
+        percent(rows.moved_more_than_once_fraction)
+    ));
+    if let Some(restored) = rows.restores_the_first_mapping {
+        line(if restored {
+            "The end has the nodes of the beginning, and every key is where it was.".to_owned()
+        } else {
+            format!(
+                "The end has the nodes of the beginning, but {} of the keys are elsewhere.",
+                percent(rows.straight_fraction)
+            )
+        });
+    }
+    for step in &rows.steps {
+        if let StepOutcome::NotApplicable { not_applicable } = &step.outcome {
+            line(escape(&format!("{}: n/a: {not_applicable}", step.change)));
+        }
+    }
+    text.push_str(&format!("\n{}, seed {}, key digest {}\n", rows.tool, rows.seed, rows.keys.digest));
+    text
+}
+
+fn steps(rows: &PathRows) -> Table {
+    let headings = [
+        "step",
+        "change",
+        "to",
+        "nodes",
+        "moved",
+        "minimum",
+        "needless",
+        "disruption",
+        "cumulative",
+        "seconds",
+        "peak after",
+    ];
+    let mut table = Table::new(headings).with_numbers([0].into_iter().chain(3..headings.len()));
+    for (number, step) in (1..).zip(&rows.steps) {
+        let mut cells = vec![number.to_string(), step.change.clone()];
+        match &step.outcome {
+            StepOutcome::NotApplicable { .. } => cells.push("n/a".to_owned()),
+            StepOutcome::Done(done) => cells.extend([
+                done.to.clone(),
+                done.nodes.to_string(),
+                percent(done.moved_fraction),
+                percent(done.minimum_fraction),
+                percent(done.excess_fraction),
+                percent(done.disruption_fraction),
+                percent(done.cumulative_fraction),
+                done.seconds_serial.map_or_else(String::new, |seconds| format!("{seconds:.0}")),
+                ratio(done.after.peak_to_average),
+            ]),
+        }
+        cells.resize(headings.len(), String::new());
+        table.row(cells);
+    }
+    table
+}

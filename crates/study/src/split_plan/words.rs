@@ -1,0 +1,195 @@
+//! A split plan in words.
+
+use shardlab_core::rows::{How, ResizeStep, SplitPlan};
+use shardlab_core::{RefusalKind, Resizable, ResizeOperation};
+
+/// A chain of counts, such as `5 > 10 > 30`.
+pub(super) fn steps(from: u32, steps: &[ResizeStep]) -> String {
+    let counts = std::iter::once(from).chain(steps.iter().map(|step| step.to));
+    counts.map(|count| count.to_string()).collect::<Vec<_>>().join(" > ")
+}
+
+pub(super) fn fill(plan: &mut SplitPlan, rules: &dyn Resizable) {
+    plan.reading = reading(plan);
+    plan.preconditions = preconditions(plan, rules);
+    let mut notes = notes(plan);
+    notes.append(&mut plan.notes);
+    plan.notes = notes;
+}
+
+const fn verb(operation: ResizeOperation) -> &'static str {
+    match operation {
+        ResizeOperation::Split => "split",
+        ResizeOperation::Shrink => "shrink",
+        ResizeOperation::Clone => "clone",
+    }
+}
+
+fn reading(plan: &SplitPlan) -> Vec<String> {
+    let mut words = Vec::new();
+    let from = plan.from;
+    if let (Some(to), Some(operation)) = (plan.to, plan.operation) {
+        words.push(format!("{from} to {to} is legal: one {}.", verb(operation)));
+    }
+    if let (Some(to), Some(refusal)) = (plan.to, &plan.refusal) {
+        words.push(format!("{from} to {to} is refused: {refusal}."));
+        if plan.refused_by == Some(RefusalKind::TooManyDocuments)
+            && let Some(docs) = plan.docs
+        {
+            words.push(format!("{docs} documents in {to} shards are {} a shard on average.", docs.div_ceil(to.into())));
+        }
+        if plan.refused_by == Some(RefusalKind::NotDividingRoutingShards)
+            && let Some(routing_shards) = plan.routing_shards
+        {
+            words.push(format!(
+                "The {routing_shards} routing shards were fixed when the index was made; changing \
+                 number_of_routing_shards on it later, closed or not, changes nothing."
+            ));
+        }
+    }
+    if plan.to.is_some() && plan.legal == Some(false) {
+        words.push(match (plan.chains.len(), plan.chains.first()) {
+            (0, _) | (_, None) => "No chain of splits and shrinks leads there.".to_owned(),
+            (_, Some(chain)) => format!(
+                "By splits and shrinks alone it takes a turn, the cheapest being {}; compare it with the reindex below.",
+                steps(from, chain)
+            ),
+        });
+    }
+    if let Some(fit) = &plan.fit {
+        let needed = fit.needed;
+        words.push(match (fit.shards, fit.operation) {
+            (Some(shards), Some(operation)) if shards != from => format!(
+                "By size alone it takes {needed} shards to stay at or below the limit; the least legal count is {shards} \
+                 ({}).",
+                verb(operation)
+            ),
+            (Some(shards), _) => format!(
+                "By size alone it takes {needed} shards to stay at or below the limit; no legal count below the present \
+                 {shards} is enough."
+            ),
+            _ => format!("By size alone it takes {needed} shards to stay at or below the limit; no legal count is that large."),
+        });
+        if let (true, Some(server)) = (fit.server_differs, fit.server_shards) {
+            words.push(format!(
+                "The server's own search for max_primary_shard_size answers {server} here: it looks at fewer counts \
+                 and stays at the present one where it finds none. Give number_of_shards in its place."
+            ));
+        }
+    }
+    if let Some(spread) = &plan.spread {
+        let loud = if spread.almost_no_effect { "WARNING: almost no effect: " } else { "" };
+        let equal = spread.with_routing_shards_equal_to_shards.map_or_else(String::new, |equal| {
+            format!("; with as many routing shards as shards it would be {equal:.2}")
+        });
+        words.push(format!(
+            "{loud}partition {} puts the documents of one routing value on {:.4} of {from} shards on average{equal}.",
+            spread.partition, spread.shards_per_routing_value
+        ));
+    }
+    words
+}
+
+fn preconditions(plan: &SplitPlan, rules: &dyn Resizable) -> Vec<String> {
+    let Some(_) = plan.to else { return Vec::new() };
+    let mut all = Vec::new();
+    let chains = || plan.chains.iter().flatten().chain(plan.alternatives.iter().flat_map(|way| &way.steps));
+    let any = |operation| chains().any(|step| step.operation == operation);
+    if chains().next().is_some() {
+        all.push(
+            "The index must be read-only while it is resized (index.blocks.write: true), every shard healthy, and the \
+             target's name free; it keeps its documents, and the source stays until it is deleted."
+                .to_owned(),
+        );
+        all.push(
+            "The target inherits routing_partition_size and the routing function; number_of_routing_shards can be \
+             given to a split from one shard alone."
+                .to_owned(),
+        );
+    }
+    if any(ResizeOperation::Shrink) {
+        all.push(
+            "For a shrink one node must hold a copy of every shard (index.routing.allocation.require._name), so that \
+             node needs room for all of it."
+                .to_owned(),
+        );
+        if let Some(most) = rules.most_documents() {
+            all.push(format!("No shard may hold more than {most} documents after a shrink."));
+        }
+    }
+    if any(ResizeOperation::Split) {
+        all.push(
+            "Each shard is split on the node where it stands. Where its data path and that of a child differ, as with \
+             several disks, files are copied and not linked."
+                .to_owned(),
+        );
+        all.push(
+            "The allocator may budget a full copy of its parent for every child and refuse for want of disk, even where \
+             links would need next to none."
+                .to_owned(),
+        );
+    }
+    all
+}
+
+fn notes(plan: &SplitPlan) -> Vec<String> {
+    let mut notes = Vec::new();
+    let from = plan.from;
+    if !plan.rule_verified {
+        let mut note =
+            "The rule for this split is UNVERIFIED: no server of this generation was asked whether it still \
+                        compares a split with the routing shards. It is judged by the older rule."
+                .to_owned();
+        if plan.refused_by == Some(RefusalKind::NotDividingRoutingShards)
+            && let Some(to) = plan.to
+        {
+            note.push_str(&format!(" Without that comparison {to} would be legal, being a multiple of {from}."));
+        }
+        notes.push(note);
+    }
+    if from == 1 && plan.to.is_none_or(|to| to > 1) {
+        notes.push(
+            "An index of one shard may be split to any count, and gets a new number of routing shards: the default \
+             for the new count, unless the request gives another. That number decides about later splits."
+                .to_owned(),
+        );
+    }
+    if plan.legal_splits_cut {
+        notes.push(format!(
+            "The list of legal splits ends at {}; larger ones are legal too.",
+            plan.legal_splits.len() + 1
+        ));
+    }
+    if plan.chains.iter().any(|chain| chain.len() > 1 && chain.iter().rev().skip(1).any(|step| step.to == 1)) {
+        notes.push(
+            "A chain through 1 puts the whole index into one shard on one node for a while, and the new index gets \
+             another number of routing shards."
+                .to_owned(),
+        );
+    }
+    if plan.chains_left_out > 0 {
+        notes.push(format!(
+            "{} more chains reach {}; all of them cost at least as much as those shown.",
+            plan.chains_left_out,
+            plan.to.unwrap_or(from)
+        ));
+    }
+    if let Some(documents) = &plan.documents
+        && let (Some(docs), Some(most)) = (plan.docs, documents.after.counts.iter().max())
+        && documents.keys.accepted > 0
+    {
+        let fullest = u128::from(docs) * u128::from(*most) / u128::from(documents.keys.accepted);
+        notes.push(format!(
+            "After \"{}\" the fullest shard would hold about {fullest} of {docs} documents.",
+            documents.change
+        ));
+    }
+    if plan.alternatives.iter().any(|way| way.how == How::Reindex) {
+        notes.push(
+            "A reindex writes every document anew, wherever it lands. The new index routes by the function of the \
+             version that makes it."
+                .to_owned(),
+        );
+    }
+    notes
+}
