@@ -220,7 +220,7 @@ fn automatic_ids() -> impl Iterator<Item = String> {
 fn what_is_harmless_raises_no_alarm() {
     let flakes = inspect("--nodes 5,8,12", automatic_ids());
     no_alarm(&flakes);
-    assert_eq!(severities(&flakes, "harmless"), ["auto_ids", "order"]);
+    assert_eq!(severities(&flakes, "harmless"), ["auto_ids", "common_affix", "order"]);
     for (kind, keys) in [
         ("sequential", "--synthetic sequential:100000"),
         ("time-ordered UUIDs", "--synthetic uuid7:20000"),

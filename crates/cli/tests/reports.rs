@@ -40,6 +40,8 @@ fn the_default_figure_is_what_the_command_draws() {
 }
 
 #[test]
-fn the_examples_of_the_readme_run() {
-    trycmd::TestCases::new().case(root().join("README.md")).run();
+fn the_examples_of_the_documents_run() {
+    let examples = trycmd::TestCases::new();
+    examples.case(root().join("README.md")).case(root().join("METHODOLOGY.md"));
+    examples.run();
 }

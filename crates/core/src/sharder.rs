@@ -173,6 +173,13 @@ pub trait Resizable {
         None
     }
 
+    /// What the system demands before it starts such an operation and what the counts do not show, a
+    /// sentence each.
+    fn preconditions(&self, operation: ResizeOperation) -> Vec<String> {
+        let _ = operation;
+        Vec::new()
+    }
+
     /// How far the documents of one routing value spread, where an option of the index spreads them.
     fn routing_spread(&self) -> Option<RoutingSpread> {
         None

@@ -1,6 +1,8 @@
 //! What a reader must be told about a configuration.
 
-use crate::{Created, DEFAULT_MAX_SHARDS, Elastic, Generation, Index};
+use shardlab_core::ResizeOperation;
+
+use crate::{Created, DEFAULT_MAX_SHARDS, Elastic, Generation, Index, MAX_DOCS};
 
 /// The notes for a scheme, with numbers where the index is known.
 pub(crate) fn notes(scheme: &Elastic, index: Option<Index>) -> Vec<String> {
@@ -119,4 +121,41 @@ fn partition(scheme: &Elastic, index: Option<Index>) -> Option<String> {
          over {size}",
         examples.join(", ")
     ))
+}
+
+/// What a server demands of a resize beside legal counts.
+pub(crate) fn preconditions(operation: ResizeOperation) -> Vec<String> {
+    let mut all = vec![
+        "the index is read-only while it is resized (index.blocks.write: true), its shards are healthy, and the name \
+         of the target is free; the source stays until it is deleted"
+            .to_owned(),
+        "the target inherits routing_partition_size and the routing function; number_of_routing_shards can be given \
+         to a split from one shard alone"
+            .to_owned(),
+    ];
+    match operation {
+        ResizeOperation::Clone => {}
+        ResizeOperation::Shrink => {
+            all.push(
+                "for a shrink all shards, a copy of each, stand on one node \
+                 (index.routing.allocation.require._name), which needs room for all of it"
+                    .to_owned(),
+            );
+            all.push(format!("no shard may hold more than {MAX_DOCS} documents after a shrink"));
+        }
+        ResizeOperation::Split => {
+            all.push(
+                "each shard is split on the node where it stands; where a child gets another data path, as with \
+                 several disks, files are copied and not linked"
+                    .to_owned(),
+            );
+            all.push(
+                "the allocator may budget a full copy of its parent for every child and refuse a split for want of \
+                 disk, even where links would need next to none"
+                    .to_owned(),
+            );
+            all.push("an index that routes by fields of its documents (routing_path) cannot be split".to_owned());
+        }
+    }
+    all
 }

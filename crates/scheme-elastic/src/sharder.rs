@@ -172,6 +172,10 @@ impl Resizable for ElasticSharder {
         Some(self.index.least_shrink_for(total_bytes, max_bytes))
     }
 
+    fn preconditions(&self, operation: ResizeOperation) -> Vec<String> {
+        crate::notes::preconditions(operation)
+    }
+
     fn routing_spread(&self) -> Option<RoutingSpread> {
         let (n, size) = (self.index.shards(), self.index.partition());
         let without_factor = Index::new(self.index.generation(), n, Some(n), size);

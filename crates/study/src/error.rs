@@ -55,7 +55,7 @@ pub enum StudyError {
         needed: u128,
     },
     /// A scheme that knows no splits and shrinks.
-    #[error("{spec} has no rules for splits and shrinks; give an index of Elasticsearch or OpenSearch")]
+    #[error("{spec} has no rules for splits and shrinks; its number of nodes changes by other means, see what-if")]
     NotResizable {
         /// The scheme.
         spec: String,

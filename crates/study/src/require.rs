@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn what_is_not_there_meets_nothing_and_what_is_unknown_is_an_error() {
         let numbers = [("moved".to_owned(), Number::None("only the last node can leave".to_owned()))];
-        let unmet = Requirement::parse("moved<=0.5").unwrap().check("jump", &numbers).unwrap().unwrap();
-        assert_eq!(unmet.to_string(), "jump: moved<=0.5 is not met: n/a: only the last node can leave");
-        let unknown = Requirement::parse("mooved<=0.5").unwrap().check("jump", &numbers);
+        let unmet = Requirement::parse("moved<=0.5").unwrap().check("it", &numbers).unwrap().unwrap();
+        assert_eq!(unmet.to_string(), "it: moved<=0.5 is not met: n/a: only the last node can leave");
+        let unknown = Requirement::parse("mooved<=0.5").unwrap().check("it", &numbers);
         assert!(matches!(unknown, Err(RequireError::Metric { .. })));
     }
 }

@@ -42,8 +42,8 @@ fn reading(plan: &SplitPlan) -> Vec<String> {
             && let Some(routing_shards) = plan.routing_shards
         {
             words.push(format!(
-                "The {routing_shards} routing shards were fixed when the index was made; changing \
-                 number_of_routing_shards on it later, closed or not, changes nothing."
+                "The {routing_shards} routing shards were fixed when the index was made; changing the setting later, on \
+                 a closed index too, changes nothing."
             ));
         }
     }
@@ -72,8 +72,8 @@ fn reading(plan: &SplitPlan) -> Vec<String> {
         });
         if let (true, Some(server)) = (fit.server_differs, fit.server_shards) {
             words.push(format!(
-                "The server's own search for max_primary_shard_size answers {server} here: it looks at fewer counts \
-                 and stays at the present one where it finds none. Give number_of_shards in its place."
+                "The server's own search for a shrink by size answers {server} here: it leaves out some counts, and stays \
+                 at the present one where it finds none. Give it the number of shards in place of the size."
             ));
         }
     }
@@ -91,43 +91,17 @@ fn reading(plan: &SplitPlan) -> Vec<String> {
 }
 
 fn preconditions(plan: &SplitPlan, rules: &dyn Resizable) -> Vec<String> {
-    let Some(_) = plan.to else { return Vec::new() };
-    let mut all = Vec::new();
-    let chains = || plan.chains.iter().flatten().chain(plan.alternatives.iter().flat_map(|way| &way.steps));
-    let any = |operation| chains().any(|step| step.operation == operation);
-    if chains().next().is_some() {
-        all.push(
-            "The index must be read-only while it is resized (index.blocks.write: true), every shard healthy, and the \
-             target's name free; it keeps its documents, and the source stays until it is deleted."
-                .to_owned(),
-        );
-        all.push(
-            "The target inherits routing_partition_size and the routing function; number_of_routing_shards can be \
-             given to a split from one shard alone."
-                .to_owned(),
-        );
-    }
-    if any(ResizeOperation::Shrink) {
-        all.push(
-            "For a shrink one node must hold a copy of every shard (index.routing.allocation.require._name), so that \
-             node needs room for all of it."
-                .to_owned(),
-        );
-        if let Some(most) = rules.most_documents() {
-            all.push(format!("No shard may hold more than {most} documents after a shrink."));
+    let mut all: Vec<String> = Vec::new();
+    let mut asked: Vec<ResizeOperation> = Vec::new();
+    for step in plan.alternatives.iter().flat_map(|way| &way.steps) {
+        if !asked.contains(&step.operation) {
+            asked.push(step.operation);
+            for sentence in rules.preconditions(step.operation) {
+                if !all.contains(&sentence) {
+                    all.push(sentence);
+                }
+            }
         }
-    }
-    if any(ResizeOperation::Split) {
-        all.push(
-            "Each shard is split on the node where it stands. Where its data path and that of a child differ, as with \
-             several disks, files are copied and not linked."
-                .to_owned(),
-        );
-        all.push(
-            "The allocator may budget a full copy of its parent for every child and refuse for want of disk, even where \
-             links would need next to none."
-                .to_owned(),
-        );
     }
     all
 }
