@@ -6,6 +6,7 @@
 use serde::{Serialize, Serializer};
 
 mod inspect;
+mod machines;
 mod path;
 mod split_plan;
 mod what_if;
@@ -14,6 +15,7 @@ pub use inspect::{
     Cardinality, ConstantBits, Finding, Floor, Inspection, LooksLike, NumberFacts, Order, PlacedValues, Placement,
     PlacementOutcome, Separation, Severity, TextFacts, TopValue, Trend, UuidCount, WeightFacts,
 };
+pub use machines::{MachineRows, Removal, Removals};
 pub use path::{PathRows, PathStep, StepOutcome, StepRows};
 pub use split_plan::{
     ChildShards, Costs, How, PredictedDocuments, PredictedShard, ResizeAlternative, ResizeBytes, ResizeStep, ShardFit,

@@ -18,4 +18,4 @@ pub use path::path_text;
 pub use split_plan::split_plan_text;
 pub use table::{Format, Table};
 pub use units::{bytes, nanoseconds, percent, ratio};
-pub use what_if::{what_if_summary, what_if_text};
+pub use what_if::{removals_text, what_if_summary, what_if_text};

@@ -1,4 +1,4 @@
-use shardlab_core::rows::{Balance, Fate, WhatIf};
+use shardlab_core::rows::{Balance, Fate, Removals, WhatIf};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
@@ -104,6 +104,12 @@ fn summary(rows: &WhatIf) -> Table {
         line("time in sequence", dash(), serial);
         line("time with all nodes at work", dash(), parallel);
     }
+    if let Some(machines) = &rows.machines {
+        line("moved between machines", percent(machines.moved_fraction), machines.moved_bytes.map_or_else(dash, size));
+        let peak = |balance: &Balance| format!("{} ({})", ratio(balance.peak_to_average), balance.verdict.as_str());
+        line("fullest machine over the mean, before", peak(&machines.before), dash());
+        line("fullest machine over the mean, after", peak(&machines.after), dash());
+    }
     let peak = |balance: &Balance| format!("{} ({})", ratio(balance.peak_to_average), balance.verdict.as_str());
     line("fullest node over the mean, before", peak(&rows.before), dash());
     line("fullest node over the mean, after", peak(&rows.after), dash());
@@ -163,4 +169,41 @@ fn matrix(rows: &WhatIf) -> Option<Table> {
         table.row(row);
     }
     Some(table)
+}
+
+/// What each single removal would cost, with the mean and the worst below.
+#[must_use]
+pub fn removals_text(removals: &Removals, format: Format, width: Option<u16>) -> String {
+    let headings = ["node lost", "moved", "needless", "peak after", "largest heir", "inherits"];
+    let mut table = Table::new(headings).with_numbers([1, 2, 3, 5]);
+    for row in &removals.rows {
+        table.row([
+            row.node_name.clone(),
+            percent(row.moved_fraction),
+            percent(row.excess_fraction),
+            ratio(row.peak_after),
+            row.heir.clone(),
+            percent(row.heir_fraction),
+        ]);
+    }
+    let table = table.render(format, width);
+    if format == Format::Csv {
+        return table;
+    }
+    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
+    format!(
+        "{}\n\n{table}\nReading:\n- The loss of one node moves {} on average and {} at worst ({}).\n- The fullest \
+         survivor then holds {} times its fair load on average and {} times at worst (without {}).\n\n{}, seed {}, key \
+         digest {}\n",
+        escape(&format!("{}; {} keys from {}", removals.scheme, removals.keys.accepted, removals.keys.description)),
+        percent(removals.mean_moved_fraction),
+        percent(removals.worst_moved_fraction),
+        escape(&removals.worst_moved_node),
+        ratio(removals.mean_peak_after),
+        ratio(removals.worst_peak_after),
+        escape(&removals.worst_peak_node),
+        removals.tool,
+        removals.seed,
+        removals.keys.digest
+    )
 }

@@ -20,6 +20,14 @@ pub enum StudyError {
     /// Nodes that are no membership.
     #[error(transparent)]
     Members(#[from] MembersError),
+    /// The scheme cannot do what the study is about.
+    #[error("{spec}: {reason}")]
+    Refused {
+        /// The scheme.
+        spec: String,
+        /// Its reason.
+        reason: String,
+    },
     /// The documents cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),

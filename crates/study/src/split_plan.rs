@@ -121,6 +121,7 @@ impl<'a> Planner<'a> {
             _ => ("as it is".to_owned(), before.clone()),
         };
         let request = Request {
+            machines: None,
             before: before.clone(),
             after,
             change,

@@ -3,7 +3,7 @@ use shardlab_core::{Disruption, NO_HASH, NodeId, Placer, RawBatch, ResizeOperati
 use shardlab_harness::{Fair, Impossible, balance, drive, ideal_fraction, minimum_keys};
 use shardlab_keys::{Documents, Progress};
 
-use crate::{Flows, Side, StudyError, exact_moved_fraction};
+use crate::{Flows, Machines, Side, StudyError, exact_moved_fraction};
 
 /// What to study.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct Request {
     pub change: String,
     /// For each node before, the node after that is the same; by name where nothing is said.
     pub matched: Option<Vec<Option<NodeId>>>,
+    /// Machines that hold the nodes, where they are of interest.
+    pub machines: Option<Machines>,
     /// Bytes of all documents together. They are shared out by the weights of the documents, or
     /// evenly where there are none.
     pub bytes: Option<u128>,
@@ -224,6 +226,9 @@ impl<'a> Study<'a> {
             after: judged(after, &self.after),
             per_node,
             matrix: self.matrix(),
+            machines: self.request.machines.as_ref().map(|machines| {
+                machines.rows(self.cells.iter().map(|cell| (cell.from, cell.to, cell.keys, cell.bytes)))
+            }),
             notes: self.notes(),
             reading: Vec::new(),
         };

@@ -27,6 +27,7 @@ fn request(before: Side, after: Side) -> Request {
         after,
         change: "test".to_owned(),
         matched: None,
+        machines: None,
         bytes: Some(600_000_000_000),
         bandwidth: Some(100_000_000),
         seed: 42,

@@ -4,9 +4,9 @@ use anyhow::{Context, bail};
 use serde_json::json;
 use shardlab_core::rows::WhatIf;
 use shardlab_core::{Change, KeyHasher, KeyRules, Members, Node};
-use shardlab_keys::{Documents, SyntheticSpec};
-use shardlab_report::{Format, for_markdown, for_terminal, what_if_summary, what_if_text};
-use shardlab_study::{Edit, Outcome, Request, Side, Unmet, edit, unmet_by_what_if, what_if};
+use shardlab_keys::{Documents, SyntheticSpec, TableRow, read_table};
+use shardlab_report::{Format, for_markdown, for_terminal, removals_text, what_if_summary, what_if_text};
+use shardlab_study::{Edit, Machines, Outcome, Request, Side, Unmet, edit, removals, unmet_by_what_if, what_if};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
@@ -40,6 +40,12 @@ pub(crate) struct Args {
     /// Count each document (id and routing value) once
     #[arg(long, help_heading = "Keys")]
     distinct: bool,
+    /// Machines behind the nodes: node i stands on machine i mod N
+    #[arg(long, value_name = "N", conflicts_with = "machines_file")]
+    machines: Option<u32>,
+    /// CSV file that says where each node stands: node,machine
+    #[arg(long, value_name = "FILE")]
+    machines_file: Option<std::path::PathBuf>,
     /// Bytes of all documents together, such as 600GB; shared out by --weight-field where it is given
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
     bytes: Option<u64>,
@@ -76,6 +82,9 @@ struct EditArgs {
     /// Remove a node by its name, wherever it stands
     #[arg(long, value_name = "NODE")]
     remove: Option<String>,
+    /// Remove each node in turn, and say whose loss hurts most and who inherits
+    #[arg(long)]
+    remove_each: bool,
     /// Remove all nodes whose name begins with PREFIX
     #[arg(long, value_name = "PREFIX")]
     lose_rack: Option<String>,
@@ -139,6 +148,9 @@ fn weight_of(flag: &str, text: &str) -> anyhow::Result<u32> {
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let asked = args.keys.hasher()?;
     let before = side(&args.from, None, asked.as_deref(), args.max_memory)?;
+    if args.edit.remove_each {
+        return each_removal(&args, &before);
+    }
     let edited = args.edit.edit()?;
     let (outcome, edit_asked) = match (&args.to, &edited) {
         (Some(to), _) => {
@@ -154,7 +166,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     };
     match outcome {
         Outcome::Done { after, matched, words } => {
-            let request = request(&args, before, *after, matched, words);
+            let request = request(&args, before, *after, matched, words)?;
             let rows = study(&args, &request)?;
             show(&args, &rows)
         }
@@ -167,7 +179,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
             }
             let mut studied = Vec::new();
             for alternative in alternatives {
-                let request = request(&args, before.clone(), alternative.after, None, alternative.words);
+                let request = request(&args, before.clone(), alternative.after, None, alternative.words)?;
                 studied.push(study(&args, &request)?);
             }
             show_refused(&args, &words, &reason, &studied)
@@ -200,8 +212,20 @@ fn request(
     after: Side,
     matched: Option<Vec<Option<shardlab_core::NodeId>>>,
     change: String,
-) -> Request {
-    Request {
+) -> anyhow::Result<Request> {
+    let machines = match (args.machines, &args.machines_file) {
+        (Some(count), _) => {
+            Some(Machines::round_robin(count, before.members(), after.members()).context("--machines")?)
+        }
+        (None, Some(file)) => {
+            let shown = for_terminal(&file.to_string_lossy());
+            let rows = machine_rows(file)?;
+            Some(Machines::table(&rows, before.members(), after.members()).context(shown)?)
+        }
+        (None, None) => None,
+    };
+    Ok(Request {
+        machines,
         before,
         after,
         change,
@@ -209,9 +233,56 @@ fn request(
         bytes: args.bytes.map(u128::from),
         bandwidth: args.bandwidth,
         seed: args.keys.seed,
-        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
+        threads: threads(args),
         max_memory: args.max_memory,
+    })
+}
+
+/// Reads a table of nodes and machines; a first row `node,machine` is a header.
+fn machine_rows(file: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let shown = for_terminal(&file.to_string_lossy());
+    let mut rows = Vec::new();
+    for TableRow { line, fields } in read_table(file).context("the table of machines")? {
+        let [node, machine] = &fields[..] else {
+            bail!("{shown}:{line}: {} fields; a table of machines has node,machine", fields.len());
+        };
+        if rows.is_empty() && line == 1 && (node.as_str(), machine.as_str()) == ("node", "machine") {
+            continue;
+        }
+        if rows.iter().any(|(known, _)| known == node) {
+            bail!("{shown}:{line}: node: {node:?} stands twice in the table");
+        }
+        rows.push((node.clone(), machine.clone()));
     }
+    Ok(rows)
+}
+
+/// Keys for many placements of each: fewer than for one change.
+const KEYS_FOR_EACH: &str = "random:1000000";
+
+fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
+    if !args.gate.require.is_empty() {
+        bail!("--require holds for one change; take --remove NODE");
+    }
+    let documents = match args.keys.documents(before.rules())? {
+        Some(documents) => documents,
+        None => shardlab_keys::synthetic(&SyntheticSpec::parse(KEYS_FOR_EACH)?, args.keys.seed, before.rules()),
+    };
+    let mut documents = if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents };
+    let bar = Bar::new();
+    let outcome = removals(before, &mut *documents, args.keys.seed, threads(args), args.max_memory, &|progress| {
+        bar.show(progress)
+    });
+    bar.finish();
+    let rows = outcome?;
+    match args.format.as_table() {
+        Some(format) => print(&removals_text(&rows, format, terminal_width())),
+        None => print_json(&serde_json::to_string_pretty(&rows)?),
+    }
+}
+
+fn threads(args: &Args) -> usize {
+    args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 fn study(args: &Args, request: &Request) -> anyhow::Result<WhatIf> {

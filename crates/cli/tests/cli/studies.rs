@@ -191,3 +191,64 @@ fn plans_that_cannot_be_read_name_line_and_field() {
         assert!(error.contains(words), "{plan:?}: {error}");
     }
 }
+
+#[test]
+fn machines_behind_the_nodes_are_judged_apart_from_the_nodes() {
+    // Five equal shards, all on one machine of five.
+    let rows: String = (0..5)
+        .map(|node| format!("{node},node2\n"))
+        .chain(["x,node1\ny,node3\nz,node4\nw,node5\n".to_owned()])
+        .collect();
+    let table = file("machines.csv", format!("node,machine\n{rows}"));
+    let output = shardlab()
+        .args([
+            "what-if",
+            "jump:nodes=5",
+            "jump:nodes=4",
+            "--synthetic",
+            "random:100000",
+            "--format",
+            "json",
+            "--machines-file",
+        ])
+        .arg(&table.path)
+        .output()
+        .unwrap();
+    let study: Value = serde_json::from_str(&printed(&output)).unwrap();
+    assert_eq!(study["machines"]["before"]["peak_to_average"], 5.0);
+    assert!(study["before"]["peak_to_average"].as_f64().unwrap() < 1.02);
+    assert_eq!(study["machines"]["moved_fraction"], 0.0, "everything stays on its machine");
+    let split = json(
+        "what-if elastic:shards=3,created=9.4 elastic:shards=6,created=9.4 --machines 3 --synthetic sequential:30000 --format json",
+    );
+    assert_eq!(split["machines"]["moved_fraction"], 0.0, "shard s and its child s + 3 share a machine");
+    let older = json(
+        "what-if elastic:shards=3,created=8.15 elastic:shards=6,created=8.15 --machines 3 --synthetic sequential:30000 --format json",
+    );
+    assert!(older["machines"]["moved_fraction"].as_f64().unwrap() > 0.5, "children 2s and 2s + 1 do not");
+    let missing = file("machines.csv", "0,a\n1,b\n");
+    let output =
+        shardlab().args(["what-if", "jump:nodes=2", "--grow-to", "3", "--machines-file"]).arg(&missing.path).output();
+    assert!(refusal(&output.unwrap()).contains("does not say where node \"2\" stands"));
+    assert!(refusal(&run("what-if jump:nodes=2 --grow-to 3 --machines 0")).contains("at least one machine"));
+}
+
+#[test]
+fn the_loss_of_each_node_names_the_worst_and_the_heirs() {
+    let each = json("what-if ring:nodes=5,vnodes=3 --remove-each --synthetic random:50000 --format json");
+    let rows = each["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 5);
+    let moved: Vec<f64> = rows.iter().map(|row| row["moved_fraction"].as_f64().unwrap()).collect();
+    assert!((moved.iter().sum::<f64>() - 1.0).abs() < 1e-3, "each key is lost once: {moved:?}");
+    let worst = moved.iter().copied().fold(0.0, f64::max);
+    assert_eq!(each["worst_moved_fraction"], worst);
+    for (node, row) in rows.iter().enumerate() {
+        let alone =
+            json(&format!("what-if ring:nodes=5,vnodes=3 --remove {node} --synthetic random:50000 --format json"));
+        assert_eq!(row["moved_fraction"], alone["moved_fraction"]);
+        assert_eq!(row["peak_after"], alone["after"]["peak_to_average"]);
+        assert_ne!(row["heir"], row["node_name"]);
+        assert!(row["heir_fraction"].as_f64().unwrap() >= 0.25, "four heirs at most");
+    }
+    assert!(refusal(&run("what-if jump:nodes=5 --remove-each --synthetic random:10")).contains("only the last node"));
+}

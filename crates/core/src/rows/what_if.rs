@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Balance, KeySet, rounded, rounded_option};
+use super::{Balance, KeySet, MachineRows, rounded, rounded_option};
 
 /// What it costs to go from one sharding to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,6 +73,9 @@ pub struct WhatIf {
     pub per_node: Vec<NodeFlow>,
     /// From where to where, without what stays and without empty cells.
     pub matrix: Vec<Flow>,
+    /// The same change seen from machines that hold the nodes, where they are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<MachineRows>,
     /// What a reader must be told.
     pub notes: Vec<String>,
     /// The numbers in words.
