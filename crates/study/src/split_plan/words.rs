@@ -12,7 +12,7 @@ pub(super) fn steps(from: u32, steps: &[ResizeStep]) -> String {
 pub(super) fn fill(plan: &mut SplitPlan, rules: &dyn Resizable) {
     plan.reading = reading(plan);
     plan.preconditions = preconditions(plan, rules);
-    let mut notes = notes(plan);
+    let mut notes = notes(plan, rules.most_documents());
     notes.append(&mut plan.notes);
     plan.notes = notes;
 }
@@ -106,7 +106,7 @@ fn preconditions(plan: &SplitPlan, rules: &dyn Resizable) -> Vec<String> {
     all
 }
 
-fn notes(plan: &SplitPlan) -> Vec<String> {
+fn notes(plan: &SplitPlan, most_documents: Option<u64>) -> Vec<String> {
     let mut notes = Vec::new();
     let from = plan.from;
     if !plan.rule_verified {
@@ -153,10 +153,15 @@ fn notes(plan: &SplitPlan) -> Vec<String> {
         && documents.keys.accepted > 0
     {
         let fullest = u128::from(docs) * u128::from(*most) / u128::from(documents.keys.accepted);
-        notes.push(format!(
-            "After \"{}\" the fullest shard would hold about {fullest} of {docs} documents.",
-            documents.change
-        ));
+        let held =
+            format!("after \"{}\" the fullest shard would hold about {fullest} of {docs} documents", documents.change);
+        // The mean decides about a refusal, being certain; a sample of keys can only warn.
+        notes.push(match most_documents {
+            Some(limit) if fullest > u128::from(limit) => {
+                format!("WARNING: {held}, more than the {limit} that a shard can hold.")
+            }
+            _ => format!("By these keys, {held}."),
+        });
     }
     if plan.alternatives.iter().any(|way| way.how == How::Reindex) {
         notes.push(
