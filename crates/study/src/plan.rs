@@ -110,8 +110,9 @@ fn count(
         for (flows, pair) in tally.flows.iter_mut().zip(placed.windows(2)) {
             flows.add(&pair[0], &pair[1], None);
         }
+        let at_row = |row: usize, stage: usize| names.numbers[stage][placed[stage][row].index()];
         for row in 0..batch.len() {
-            let at = |stage: usize| names.numbers[stage][placed[stage][row].index()];
+            let at = |stage: usize| at_row(row, stage);
             let moves = (1..stages.len()).filter(|&stage| at(stage) != at(stage - 1)).count();
             tally.times_moved[moves] += 1;
             tally.straight += u64::from(at(0) != at(stages.len() - 1));
