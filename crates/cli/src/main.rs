@@ -8,6 +8,7 @@ mod input;
 mod membership;
 mod output;
 mod progress;
+mod resources;
 mod size;
 
 use std::process::ExitCode;

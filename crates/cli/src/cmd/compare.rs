@@ -12,7 +12,7 @@ use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
 use crate::output::{TableFormat, check_place, print, terminal_width, write_file};
 use crate::progress::Bar;
-use crate::size;
+use crate::resources::ResourceArgs;
 
 /// The number of nodes where nothing is said.
 const DEFAULT_NODES: u32 = 10;
@@ -44,15 +44,11 @@ pub(crate) struct Args {
     distinct: bool,
     #[command(flatten)]
     gate: GateArgs,
-    /// Threads [default: all processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Whether to measure times; with "off" the output is the same bytes everywhere
     #[arg(long, value_enum, default_value = "on")]
     timing: Timing,
-    /// Memory that tables and counters may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
-    max_memory: u64,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
@@ -66,20 +62,19 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         check_place(path)?;
     }
     let (rows, members) = rows_and_members(&args)?;
-    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let request = Request {
         members,
         rows,
         hash: args.keys.hasher()?,
         seed: args.keys.seed,
-        threads,
+        threads: args.resources.threads(),
         timing: args.timing == Timing::On,
-        max_memory: args.max_memory,
+        max_memory: args.resources.max_memory,
     };
     let plan = Plan::new(request)?;
     let mut documents = args.keys.documents_or_sample(plan.rules())?;
     if args.distinct {
-        documents = shardlab_keys::distinct(documents, args.max_memory);
+        documents = shardlab_keys::distinct(documents, args.resources.max_memory);
     }
     let bar = Bar::new();
     let outcome = plan.run(&mut *documents, command_line(), &|progress| bar.show(progress));

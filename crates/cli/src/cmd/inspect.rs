@@ -6,7 +6,7 @@ use shardlab_study::{InspectRequest, inspect};
 use crate::input::KeyArgs;
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
-use crate::size;
+use crate::resources::ResourceArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -23,12 +23,8 @@ pub(crate) struct Args {
     /// Numbers of nodes of interest, separated by commas
     #[arg(long, value_name = "LIST", default_value = "4,8,12,16", allow_hyphen_values = true)]
     nodes: String,
-    /// Threads that place values [default: all processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Memory that counting the different values may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
-    max_memory: u64,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
@@ -40,8 +36,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         hash: args.keys.hasher()?,
         nodes: counts(&args.nodes)?,
         seed: args.keys.seed,
-        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
-        max_memory: args.max_memory,
+        threads: args.resources.threads(),
+        max_memory: args.resources.max_memory,
     };
     let mut documents = args.keys.documents_or_sample(request.rules())?;
     let bar = Bar::new();

@@ -12,6 +12,7 @@ use crate::input::KeyArgs;
 use crate::membership::of_spec;
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
+use crate::resources::ResourceArgs;
 use crate::size;
 
 /// The keys of a plan where none are given.
@@ -36,12 +37,8 @@ pub(crate) struct Args {
     distinct: bool,
     #[command(flatten)]
     gate: GateArgs,
-    /// Threads [default: all processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Memory that tables and matrices may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
-    max_memory: u64,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
@@ -150,15 +147,16 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         anyhow::anyhow!("{shown}:{line}: {}", error.message())
     })?;
     let asked = args.keys.hasher()?;
-    let start = side(&plan.start, asked.as_deref(), args.max_memory).with_context(|| format!("{shown}: start"))?;
+    let start =
+        side(&plan.start, asked.as_deref(), args.resources.max_memory).with_context(|| format!("{shown}: start"))?;
     let bytes = plan.bytes.as_deref().map(size::parse).transpose();
     let bandwidth = plan.bandwidth.as_deref().map(size::parse_rate).transpose();
     let mut path = shardlab_study::Path {
         bytes: bytes.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bytes"))?.map(u128::from),
         bandwidth: bandwidth.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bandwidth"))?,
         seed: args.keys.seed,
-        threads: args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from),
-        max_memory: args.max_memory,
+        threads: args.resources.threads(),
+        max_memory: args.resources.max_memory,
         steps: Vec::new(),
         start,
     };
@@ -166,8 +164,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         bail!("{shown}: no [[step]]; a plan has one or more");
     }
     for (number, entry) in (1..).zip(plan.step) {
-        let step =
-            step(&path, entry, asked.as_deref(), args.max_memory).with_context(|| format!("{shown}: step {number}"))?;
+        let step = step(&path, entry, asked.as_deref(), args.resources.max_memory)
+            .with_context(|| format!("{shown}: step {number}"))?;
         path.steps.push(step);
     }
     let rules = path
@@ -179,7 +177,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         Some(documents) => documents,
         None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
     };
-    let mut documents = if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents };
+    let mut documents =
+        if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents };
     let bar = Bar::new();
     let outcome = follow(&path, &mut *documents, &|progress| bar.show(progress));
     bar.finish();

@@ -8,6 +8,7 @@ use shardlab_study::{Reindex, Side, SplitRequest, split_plan};
 use crate::input::KeyArgs;
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
+use crate::resources::ResourceArgs;
 use crate::size;
 
 #[derive(Debug, clap::Args)]
@@ -53,12 +54,8 @@ pub(crate) struct Args {
     no_hard_links: bool,
     #[command(flatten)]
     keys: KeyArgs,
-    /// Threads [default: all processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Memory that tables may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
-    max_memory: u64,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
@@ -102,7 +99,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
 fn request(args: &Args) -> anyhow::Result<SplitRequest> {
     let asked = args.keys.hasher()?;
     let build = |scheme: Box<dyn Scheme>, shards: u32| {
-        Side::new(scheme, &Members::dense(shards)?, asked.as_deref(), args.max_memory).map_err(anyhow::Error::from)
+        Side::new(scheme, &Members::dense(shards)?, asked.as_deref(), args.resources.max_memory)
+            .map_err(anyhow::Error::from)
     };
     let own = scheme(args, args.created.as_deref(), true)?;
     let before = build(own.box_clone(), args.shards)?;
@@ -123,7 +121,6 @@ fn request(args: &Args) -> anyhow::Result<SplitRequest> {
             reindex.push(Reindex { words: format!("reindex into {to} as {}", side.scheme.spec()), side });
         }
     }
-    let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     Ok(SplitRequest {
         before,
         to: args.to,
@@ -134,8 +131,8 @@ fn request(args: &Args) -> anyhow::Result<SplitRequest> {
         bandwidth: args.bandwidth,
         hard_links: !args.no_hard_links,
         seed: args.keys.seed,
-        threads,
-        max_memory: args.max_memory,
+        threads: args.resources.threads(),
+        max_memory: args.resources.max_memory,
     })
 }
 

@@ -13,6 +13,7 @@ use crate::input::KeyArgs;
 use crate::membership::of_spec;
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
+use crate::resources::ResourceArgs;
 use crate::size;
 
 /// The keys of a study where none are given: enough that sampling does not show in three digits.
@@ -54,12 +55,8 @@ pub(crate) struct Args {
     bandwidth: Option<u64>,
     #[command(flatten)]
     gate: GateArgs,
-    /// Threads [default: all processors]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// Memory that tables and matrix may take, such as 500MB or 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true, value_parser = size::parse)]
-    max_memory: u64,
+    #[command(flatten)]
+    resources: ResourceArgs,
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
@@ -147,18 +144,18 @@ fn weight_of(flag: &str, text: &str) -> anyhow::Result<u32> {
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let asked = args.keys.hasher()?;
-    let before = side(&args.from, None, asked.as_deref(), args.max_memory)?;
+    let before = side(&args.from, None, asked.as_deref(), args.resources.max_memory)?;
     if args.edit.remove_each {
         return each_removal(&args, &before);
     }
     let edited = args.edit.edit()?;
     let (outcome, edit_asked) = match (&args.to, &edited) {
         (Some(to), _) => {
-            let after = side(to, Some(before.members()), asked.as_deref(), args.max_memory)?;
+            let after = side(to, Some(before.members()), asked.as_deref(), args.resources.max_memory)?;
             let words = format!("{} to {}", args.from, to);
             (Outcome::Done { after: Box::new(after), matched: None, words }, false)
         }
-        (None, Some(asked)) => (edit(&before, asked, args.max_memory)?, true),
+        (None, Some(asked)) => (edit(&before, asked, args.resources.max_memory)?, true),
         (None, None) => bail!(
             "say where it goes: a second spec such as {:?}, or a change such as --grow-to N",
             with_more(&args.from)
@@ -233,8 +230,8 @@ fn request(
         bytes: args.bytes.map(u128::from),
         bandwidth: args.bandwidth,
         seed: args.keys.seed,
-        threads: threads(args),
-        max_memory: args.max_memory,
+        threads: args.resources.threads(),
+        max_memory: args.resources.max_memory,
     })
 }
 
@@ -268,21 +265,23 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
         Some(documents) => documents,
         None => shardlab_keys::synthetic(&SyntheticSpec::parse(KEYS_FOR_EACH)?, args.keys.seed, before.rules()),
     };
-    let mut documents = if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents };
+    let mut documents =
+        if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents };
     let bar = Bar::new();
-    let outcome = removals(before, &mut *documents, args.keys.seed, threads(args), args.max_memory, &|progress| {
-        bar.show(progress)
-    });
+    let outcome = removals(
+        before,
+        &mut *documents,
+        args.keys.seed,
+        args.resources.threads(),
+        args.resources.max_memory,
+        &|progress| bar.show(progress),
+    );
     bar.finish();
     let rows = outcome?;
     match args.format.as_table() {
         Some(format) => print(&removals_text(&rows, format, terminal_width())),
         None => print_json(&serde_json::to_string_pretty(&rows)?),
     }
-}
-
-fn threads(args: &Args) -> usize {
-    args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 fn study(args: &Args, request: &Request) -> anyhow::Result<WhatIf> {
@@ -300,7 +299,7 @@ fn documents(args: &Args, rules: KeyRules) -> anyhow::Result<Box<dyn Documents>>
         Some(documents) => documents,
         None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
     };
-    Ok(if args.distinct { shardlab_keys::distinct(documents, args.max_memory) } else { documents })
+    Ok(if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents })
 }
 
 fn show(args: &Args, rows: &WhatIf) -> anyhow::Result<()> {
