@@ -49,6 +49,8 @@ enum Command {
     Inspect(cmd::inspect::Args),
     /// Follow a path of several changes, and what going straight would cost.
     Plan(cmd::plan::Args),
+    /// Find the smallest virtual nodes, table or number of shards that meets a target of balance.
+    Tune(cmd::tune::Args),
     /// List the schemes with their promises, costs, options and sources.
     Schemes(cmd::schemes::Args),
 }
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::SplitPlan(args) => cmd::split_plan::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Plan(args) => cmd::plan::run(args),
+        Command::Tune(args) => cmd::tune::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
     };
     failure::exit_code(outcome)

@@ -73,8 +73,27 @@ fn describes_itself(scheme: &dyn Scheme) {
     }
     let refused = scheme.with("no-such-option", "1");
     assert!(matches!(refused, Err(SpecError::UnknownOption { .. })), "{spec}: took an unknown option: {refused:?}");
+    turns_its_knob(scheme, &documented);
     for option in documented {
         assert!(scheme.with(option, "no such value").is_err(), "{spec}: option {option:?} takes nonsense");
+    }
+}
+
+/// The option for tuning is one of its options, starts from its present value, and takes what it rounds
+/// up to.
+fn turns_its_knob(scheme: &dyn Scheme, documented: &[&str]) {
+    let Some(knob) = scheme.knob() else { return };
+    let (spec, option) = (scheme.spec(), knob.option);
+    assert!(documented.contains(&option), "{spec}: the knob {option:?} is no documented option");
+    let same = scheme.with(option, &knob.value.to_string()).map(|scheme| scheme.spec());
+    assert_eq!(same, Ok(spec.clone()), "{spec}: the knob does not stand at {}", knob.value);
+    for at in [knob.least, knob.least + 1, 100, knob.value, 1000, knob.most - 1, knob.most] {
+        let rounded = (knob.round_up)(at).unwrap_or_else(|| panic!("{spec}: no {option} from {at} on"));
+        assert!((at..=knob.most).contains(&rounded), "{spec}: {at} was rounded up to {rounded}");
+        assert_eq!((knob.round_up)(rounded), Some(rounded), "{spec}: {rounded} was rounded up again");
+        let turned = scheme.with(option, &rounded.to_string());
+        let value = turned.as_ref().ok().and_then(|scheme| scheme.knob()).map(|knob| knob.value);
+        assert_eq!(value, Some(rounded), "{spec}: does not take {option}={rounded}: {turned:?}");
     }
 }
 

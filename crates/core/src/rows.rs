@@ -9,6 +9,7 @@ mod inspect;
 mod machines;
 mod path;
 mod split_plan;
+mod tune;
 mod what_if;
 
 pub use inspect::{
@@ -21,6 +22,7 @@ pub use split_plan::{
     ChildShards, Costs, How, PredictedDocuments, PredictedShard, ResizeAlternative, ResizeBytes, ResizeStep, ShardFit,
     SplitPlan, Spread,
 };
+pub use tune::{Answer, Loss, NodeCount, Tried, Tuning};
 pub use what_if::{Fate, Flow, NodeFlow, WhatIf};
 
 /// Rounds to six significant digits.

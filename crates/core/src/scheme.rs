@@ -67,6 +67,25 @@ pub struct About {
     pub options: &'static [OptionDoc],
 }
 
+/// The option of a scheme that buys balance with memory, for tuning.
+#[derive(Clone, Copy, Debug)]
+pub struct Knob {
+    /// Its name in a spec.
+    pub option: &'static str,
+    /// Its present value.
+    pub value: u32,
+    /// The smallest value.
+    pub least: u32,
+    /// The largest value.
+    pub most: u32,
+    /// Which values it takes, such as "a prime".
+    pub takes: &'static str,
+    /// The smallest value it takes that is not below the given one, if there is one.
+    pub round_up: fn(u32) -> Option<u32>,
+    /// How much of it for each node is advised for other reasons than balance.
+    pub advised_per_node: Option<u32>,
+}
+
 /// A configured factory: one registry entry, one spec string such as `ring:vnodes=160`.
 ///
 /// # Implementing
@@ -90,6 +109,11 @@ pub trait Scheme: fmt::Debug + Send + Sync {
     /// scheme takes.
     fn members_word(&self) -> &'static str {
         "nodes"
+    }
+
+    /// The option that buys balance with memory, where there is one.
+    fn knob(&self) -> Option<Knob> {
+        None
     }
 
     /// What a reader must be told about this configuration, such as a default that matters.

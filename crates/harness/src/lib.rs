@@ -16,4 +16,4 @@ pub use drive::drive;
 pub use error::{CompareError, Impossible};
 pub use memory::is_available;
 pub use movement::{ideal_fraction, minimum_keys};
-pub use timing::Floor;
+pub use timing::{Floor, build_time};

@@ -108,8 +108,11 @@ fn lookups_per_slice(sharder: &dyn Sharder, keys: &[u64]) -> usize {
     }
 }
 
-/// The median of several builds, fewer where one takes long.
-fn build_time(scheme: &dyn Scheme, members: &Members) -> Result<f64, BuildError> {
+/// The median time of several builds in nanoseconds, fewer where one takes long.
+///
+/// # Errors
+/// The scheme cannot be built for these members.
+pub fn build_time(scheme: &dyn Scheme, members: &Members) -> Result<f64, BuildError> {
     let begin = Instant::now();
     let mut samples = Vec::new();
     for _ in 0..5 {

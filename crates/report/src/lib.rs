@@ -7,6 +7,7 @@ mod inspect;
 mod path;
 mod split_plan;
 mod table;
+mod tune;
 mod units;
 mod what_if;
 
@@ -17,5 +18,6 @@ pub use inspect::inspect_text;
 pub use path::path_text;
 pub use split_plan::split_plan_text;
 pub use table::{Format, Table};
+pub use tune::tune_text;
 pub use units::{bytes, nanoseconds, percent, ratio};
 pub use what_if::{removals_text, what_if_summary, what_if_text};

@@ -1,5 +1,5 @@
 use shardlab_core::{
-    About, BuildError, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
+    About, BuildError, Disruption, Knob, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
 };
 use shardlab_hash::{mix64, name_hash};
 
@@ -121,6 +121,18 @@ impl Scheme for Maglev {
             order_free: true,
             citation: "Eisenbud et al., Maglev: A Fast and Reliable Software Network Load Balancer, NSDI 2016",
         }
+    }
+
+    fn knob(&self) -> Option<Knob> {
+        Some(Knob {
+            option: "table",
+            value: self.table,
+            least: 2,
+            most: MAX_TABLE,
+            takes: "a prime",
+            round_up: next_prime,
+            advised_per_node: Some(100),
+        })
     }
 
     fn largest_share_gap(&self) -> Option<u128> {

@@ -1,5 +1,5 @@
 use shardlab_core::{
-    About, BuildError, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
+    About, BuildError, Disruption, Knob, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
 };
 use shardlab_hash::{mix64, name_hash};
 
@@ -138,6 +138,18 @@ impl Scheme for Ring {
             order_free: true,
             citation: "Karger et al., Consistent Hashing and Random Trees, STOC 1997",
         }
+    }
+
+    fn knob(&self) -> Option<Knob> {
+        Some(Knob {
+            option: "vnodes",
+            value: self.vnodes,
+            least: 1,
+            most: MAX_VNODES,
+            takes: "a whole number",
+            round_up: Some,
+            advised_per_node: None,
+        })
     }
 
     fn key_bits(&self) -> u32 {

@@ -68,6 +68,15 @@ pub enum StudyError {
         /// The scheme.
         spec: String,
     },
+    /// A scheme whose balance no option sets, and no keys to try numbers of nodes on.
+    #[error(
+        "{spec} has no option that sets its balance; give keys (--keys or --synthetic) and a number of equal nodes to find \
+         the numbers at which these keys lie evenly"
+    )]
+    NothingToTune {
+        /// The scheme.
+        spec: String,
+    },
     /// A question about no shards.
     #[error("an index has at least one shard; the count to reach must be 1 or more")]
     ZeroShards,

@@ -12,6 +12,7 @@ mod require;
 mod scenario;
 mod side;
 mod split_plan;
+mod tune;
 mod what_if;
 mod workers;
 
@@ -26,4 +27,5 @@ pub use require::{RequireError, Requirement, Unmet, unmet_by_comparison, unmet_b
 pub use scenario::{Alternative, Edit, Outcome, edit};
 pub use side::Side;
 pub use split_plan::{Reindex, SplitRequest, split_plan};
+pub use tune::{TuneRequest, tune};
 pub use what_if::{Request, what_if};

@@ -6,5 +6,6 @@ pub(crate) mod plan;
 pub(crate) mod route;
 pub(crate) mod schemes;
 pub(crate) mod split_plan;
+pub(crate) mod tune;
 pub(crate) mod verdict;
 pub(crate) mod what_if;

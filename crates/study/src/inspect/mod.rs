@@ -2,12 +2,12 @@
 
 mod clock;
 mod findings;
-mod load;
+pub(crate) mod load;
 mod numbers;
 mod order;
-mod places;
+pub(crate) mod places;
 mod texts;
-mod values;
+pub(crate) mod values;
 
 use shardlab_core::rows::{Cardinality, Inspection};
 use shardlab_core::{KeyHasher, KeyRules, Members, Scheme};

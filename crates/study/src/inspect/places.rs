@@ -1,5 +1,5 @@
 use shardlab_core::rows::{PlacedValues, Placement, PlacementOutcome, Separation, Verdict};
-use shardlab_core::{KeyHasher, Members, NodeId, Placer, Scheme};
+use shardlab_core::{KeyHasher, Members, NO_HASH, NodeId, Placer, Scheme};
 use shardlab_harness::{Fair, balance};
 
 use super::values::Values;
@@ -33,7 +33,10 @@ impl Row {
     }
 
     /// The name of the hash as results have it.
-    fn hash(&self) -> String {
+    fn hash(&self, values: &Values) -> String {
+        if values.are_keys() {
+            return NO_HASH.to_owned();
+        }
         self.scheme.adapt_hasher(self.hasher.box_clone()).name()
     }
 
@@ -100,7 +103,7 @@ pub(super) fn place(
             Err(error) => return Err(error),
             Ok(side) => PlacementOutcome::Placed(Box::new(judged(values, &side, cells.len())?)),
         };
-        Ok(Placement { scheme: row.scheme.spec(), hash: row.hash(), raw: row.is_raw(), nodes, outcome })
+        Ok(Placement { scheme: row.scheme.spec(), hash: row.hash(values), raw: row.is_raw(), nodes, outcome })
     })
 }
 
@@ -171,7 +174,7 @@ pub(super) fn separations(
                 nodes.push(n);
             }
         }
-        Ok(Separation { scheme: row.scheme.spec(), hash: row.hash(), tried_to, nodes })
+        Ok(Separation { scheme: row.scheme.spec(), hash: row.hash(values), tried_to, nodes })
     })
 }
 
