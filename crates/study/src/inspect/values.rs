@@ -7,12 +7,12 @@ use crate::StudyError;
 /// Different values in the order of their first arrival, each with its documents and their weight.
 ///
 /// An open table of numbers finds the values; their texts stand back to back. For d values of b bytes
-/// that is b + 16 d bytes, twice that while it grows, 5 to 11 bytes a value for the table, and 16 more
+/// that is b + 16 d bytes, twice that while it grows, 11 to 22 bytes a value for the table, and 16 more
 /// with weights.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// 0 for an empty slot, else the number of the value plus one.
-    slots: Vec<u32>,
+    /// 0 for an empty slot, else the number of the value plus one above the low bits of its hash.
+    slots: Vec<u64>,
     texts: Vec<u8>,
     /// Where each text ends; two texts a value where values are whole documents.
     ends: Vec<u64>,
@@ -33,6 +33,9 @@ enum Form {
     /// A 64-bit key that needs no hashing, as eight bytes.
     Key,
 }
+
+/// The bits of a slot that hold bits of the hash: as many as the largest table can read.
+const TAG: u64 = 0xFFFF_FFFF;
 
 /// Slots of the first table; every table is a power of two.
 const FIRST_SLOTS: usize = 1 << 10;
@@ -118,10 +121,12 @@ impl Values {
             self.grow();
         }
         let mask = self.slots.len() - 1;
-        let mut slot = first_slot(hash(&key), mask);
-        while let Some(value) = self.slots[slot].checked_sub(1) {
-            let value = value as usize;
-            if self.at(value) == key {
+        let tag = hash(&key) & TAG;
+        let mut slot = first_slot(tag, mask);
+        while let Some(value) = (self.slots[slot] >> TAG.count_ones()).checked_sub(1) {
+            let value = usize::try_from(value).unwrap_or(usize::MAX);
+            // The tag settles almost every comparison without a look at the text.
+            if self.slots[slot] & TAG == tag && self.at(value) == key {
                 self.rows[value] += 1;
                 if let (Some(sum), Some(weight)) = (self.weights.get_mut(value), weight) {
                     *sum += u128::from(weight);
@@ -132,7 +137,7 @@ impl Values {
         }
         let value = self.len();
         // More than 2^32 values would take more memory than their owner can have allowed.
-        self.slots[slot] = u32::try_from(value + 1).unwrap_or(u32::MAX);
+        self.slots[slot] = wide(value + 1) << TAG.count_ones() | tag;
         self.texts.extend_from_slice(key.id);
         self.ends.push(wide(self.texts.len()));
         if self.form == Form::Document {
@@ -146,22 +151,22 @@ impl Values {
 
     fn grow(&mut self) {
         let length = (self.slots.len() * 2).max(FIRST_SLOTS);
-        let mut slots = vec![0_u32; length];
-        for value in 0..self.len() {
-            let mut slot = first_slot(hash(&self.at(value)), length - 1);
+        let mut slots = vec![0_u64; length];
+        for &taken in self.slots.iter().filter(|&&slot| slot != 0) {
+            let mut slot = first_slot(taken & TAG, length - 1);
             while slots[slot] != 0 {
                 slot = (slot + 1) & (length - 1);
             }
-            slots[slot] = u32::try_from(value + 1).unwrap_or(u32::MAX);
+            slots[slot] = taken;
         }
         self.slots = slots;
     }
 
     /// Bytes of heap.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        let words = (self.ends.capacity() + self.rows.capacity()) * size_of::<u64>();
+        let words = (self.slots.capacity() + self.ends.capacity() + self.rows.capacity()) * size_of::<u64>();
         let sums = self.weights.capacity() * size_of::<u128>();
-        wide(self.slots.capacity() * size_of::<u32>() + self.texts.capacity() + words + sums)
+        wide(self.texts.capacity() + words + sums)
     }
 
     /// All values in the order of their first arrival, as batches to be placed. `work` gets the number
