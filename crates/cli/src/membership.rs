@@ -117,7 +117,14 @@ impl Columns {
     }
 }
 
-fn weight(text: &str) -> anyhow::Result<u32> {
+/// Reads NAME or NAME=WEIGHT.
+pub(crate) fn node(text: &str) -> anyhow::Result<Node> {
+    let (name, weight_text) = text.rsplit_once('=').unwrap_or((text, "1"));
+    Ok(Node::new(name, weight(weight_text).with_context(|| format!("{text:?}"))?)?)
+}
+
+/// Reads a weight.
+pub(crate) fn weight(text: &str) -> anyhow::Result<u32> {
     let right = "a weight is a whole number from 1 to 4294967295 (multiply all weights by one factor to get rid of \
                  fractions, and leave out a node that should own nothing)";
     match text.parse::<u32>() {

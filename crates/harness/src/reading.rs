@@ -70,10 +70,15 @@ fn balance_in_words(measured: &[(&str, &Measured)], first: &Balance) -> Vec<Stri
         words.push(format!("Within chance: {}.", chance.join(", ")));
     }
     if !structural.is_empty() {
+        let beyond = measured.iter().filter(|(_, row)| row.balance.verdict == Verdict::Structural);
+        let each = beyond.map(|(name, row)| match row.balance.exact_peak_to_average {
+            Some(exact) => format!("{name} (peak {:.3}, its own shares give {exact:.3})", row.balance.peak_to_average),
+            None => format!("{name} (peak {:.3})", row.balance.peak_to_average),
+        });
         words.push(format!(
-            "Beyond chance (structural): {}. The cause is the scheme's own shares where its exact peak is above 1, \
-             else the keys: few values, one large routing value, or a pattern in the ids.",
-            structural.join(", ")
+            "Beyond chance (structural): {}. What a scheme's own shares do not explain comes from the keys: few values, \
+             one large routing value, or a pattern in the ids; `shardlab inspect` with the same key flags looks for it.",
+            each.collect::<Vec<_>>().join(", ")
         ));
     }
     words

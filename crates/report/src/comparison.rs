@@ -43,6 +43,7 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
         line("");
     }
     line(LEGEND);
+    line(&format!("Hash before each scheme: {}.", escape(&hashes(&comparison.rows))));
     for (title, sentences) in [("Reading", &comparison.reading), ("Notes", &comparison.notes)] {
         if !sentences.is_empty() {
             line("");
@@ -65,6 +66,25 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
             .unwrap_or_default()
     ));
     text
+}
+
+/// Each hash with the schemes behind it, or the one hash of all.
+fn hashes(rows: &[ComparisonRow]) -> String {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        match found.iter_mut().find(|(hash, _)| *hash == row.hash) {
+            Some((_, schemes)) => schemes.push(&row.scheme),
+            None => found.push((&row.hash, vec![&row.scheme])),
+        }
+    }
+    match found.as_slice() {
+        [(hash, _)] => (*hash).to_owned(),
+        _ => found
+            .iter()
+            .map(|(hash, schemes)| format!("{hash} ({})", schemes.join(", ")))
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
 }
 
 const LEGEND: &str = "peak/avg and min/avg: largest and smallest load over the mean (over the fair load, with weights); \

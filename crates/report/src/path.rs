@@ -25,6 +25,19 @@ pub fn path_text(rows: &PathRows, format: Format, width: Option<u16>) -> String 
     ));
     text.push_str(&format!("\n\n{steps}\nReading:\n"));
     let mut line = |words: String| text.push_str(&format!("- {words}\n"));
+    if let Some(stop) = rows.stops_at {
+        let refused = rows.steps.get(stop - 1).map(|step| (&step.change, &step.outcome));
+        if let Some((change, StepOutcome::NotApplicable { not_applicable })) = refused {
+            line(escape(&format!(
+                "The path stops at step {stop} ({change}): {not_applicable}. The same change in what-if studies what people do in its place."
+            )));
+        }
+        if stop == 1 {
+            text.push_str(&format!("\n{}, seed {}, key digest {}\n", rows.tool, rows.seed, rows.keys.digest));
+            return text;
+        }
+        line("What follows is about the steps before it.".to_owned());
+    }
     line(format!(
         "All steps together move {}{}; going straight to the end would move {}{}, so the detour costs {}.",
         percent(rows.cumulative_fraction),
@@ -47,11 +60,6 @@ pub fn path_text(rows: &PathRows, format: Format, width: Option<u16>) -> String 
                 percent(rows.straight_fraction)
             )
         });
-    }
-    for step in &rows.steps {
-        if let StepOutcome::NotApplicable { not_applicable } = &step.outcome {
-            line(escape(&format!("{}: n/a: {not_applicable}", step.change)));
-        }
     }
     text.push_str(&format!("\n{}, seed {}, key digest {}\n", rows.tool, rows.seed, rows.keys.digest));
     text

@@ -177,6 +177,7 @@ fn rows(path: &Path, stages: &[&Side], tally: &Tally, keys: KeySet) -> Result<Pa
         seed: path.seed,
         keys,
         steps,
+        stops_at: path.steps.iter().position(|step| step.after.is_err()).map(|place| place + 1),
         cumulative_fraction: fraction(cumulative),
         straight_fraction: fraction(tally.straight),
         detour_fraction: fraction(cumulative) - fraction(tally.straight),

@@ -157,17 +157,22 @@ pub fn unmet_by_what_if(rows: &WhatIf, requirements: &[Requirement]) -> Result<V
 /// # Errors
 /// A requirement names a number that a path does not have.
 pub fn unmet_by_path(rows: &PathRows, requirements: &[Requirement]) -> Result<Vec<Unmet>, RequireError> {
+    // The totals of a path that stops are those of its beginning, and meet no requirement.
+    let total = |name: &str, value: f64| {
+        let number =
+            rows.stops_at.map_or(Number::Is(value), |step| Number::None(format!("the path stops at step {step}")));
+        (name.to_owned(), number)
+    };
     let whole = [
-        ("cumulative", rows.cumulative_fraction),
-        ("straight", rows.straight_fraction),
-        ("detour", rows.detour_fraction),
-        ("moved_more_than_once", rows.moved_more_than_once_fraction),
+        total("cumulative", rows.cumulative_fraction),
+        total("straight", rows.straight_fraction),
+        total("detour", rows.detour_fraction),
+        total("moved_more_than_once", rows.moved_more_than_once_fraction),
     ];
     let mut unmet = Vec::new();
     for requirement in requirements {
-        if let Some((name, value)) = whole.iter().find(|(name, _)| *name == requirement.metric) {
-            let numbers = [((*name).to_owned(), Number::Is(*value))];
-            unmet.extend(requirement.check("the path", &numbers)?);
+        if whole.iter().any(|(name, _)| *name == requirement.metric) {
+            unmet.extend(requirement.check("the path", &whole)?);
             continue;
         }
         for step in &rows.steps {
@@ -189,7 +194,7 @@ pub fn unmet_by_path(rows: &PathRows, requirements: &[Requirement]) -> Result<Ve
                 number("peak", |step| step.after.peak_to_average),
                 number("cv", |step| step.after.cv),
             ];
-            numbers.extend(whole.map(|(name, value)| (name.to_owned(), Number::Is(value))));
+            numbers.extend(whole.clone());
             unmet.extend(requirement.check(&step.change, &numbers)?);
         }
     }

@@ -2,14 +2,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
-use shardlab_core::{Change, KeyHasher, Node};
+use shardlab_core::{Change, KeyHasher};
 use shardlab_keys::SyntheticSpec;
 use shardlab_report::{for_terminal, path_text};
 use shardlab_study::{Edit, Outcome, Side, Step, edit, follow, unmet_by_path};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
-use crate::membership::of_spec;
+use crate::membership::{node, of_spec, weight};
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
@@ -98,16 +98,19 @@ impl StepEntry {
         found.extend(self.grow_to.map(|to| Leads::By(vec![Edit::Change(Change::Grow { to })])));
         found.extend(self.shrink_to.map(|to| Leads::By(vec![Edit::Change(Change::Shrink { to })])));
         if let Some(names) = self.add {
-            let nodes = names.list().into_iter().map(|node| Ok(Edit::Change(Change::Add(new_node(&node)?))));
+            let nodes = names.list().into_iter().map(|entry| Ok(Edit::Change(Change::Add(node(&entry)?))));
             found.push(Leads::By(nodes.collect::<anyhow::Result<_>>()?));
         }
         found.extend(self.remove.map(|names| {
             Leads::By(names.list().into_iter().map(|name| Edit::Change(Change::Remove { name })).collect())
         }));
         found.extend(self.lose_rack.map(|prefix| Leads::By(vec![Edit::LoseRack { prefix }])));
-        if let Some(node) = self.reweight {
-            let (name, weight) = node.rsplit_once('=').context("reweight is \"NAME=WEIGHT\"")?;
-            let change = Change::Reweight { name: name.to_owned(), weight: whole_weight(weight)? };
+        if let Some(node_text) = self.reweight {
+            let (name, value) = node_text.rsplit_once('=').context("reweight is \"NAME=WEIGHT\"")?;
+            let change = Change::Reweight {
+                name: name.to_owned(),
+                weight: weight(value).with_context(|| format!("reweight: {value:?}"))?,
+            };
             found.push(Leads::By(vec![Edit::Change(change)]));
         }
         if let Some(names) = self.rename {
@@ -122,18 +125,6 @@ impl StepEntry {
             ),
             (Some(_), false) => bail!("several changes; a step has one, and more steps make a path"),
         }
-    }
-}
-
-fn new_node(text: &str) -> anyhow::Result<Node> {
-    let (name, weight) = text.rsplit_once('=').unwrap_or((text, "1"));
-    Ok(Node::new(name, whole_weight(weight)?)?)
-}
-
-fn whole_weight(text: &str) -> anyhow::Result<u32> {
-    match text.parse() {
-        Ok(weight) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(weight),
-        _ => bail!("{text:?} is no weight; a weight is a whole number from 1 to 4294967295"),
     }
 }
 

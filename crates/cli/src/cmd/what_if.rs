@@ -3,14 +3,14 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use serde_json::json;
 use shardlab_core::rows::WhatIf;
-use shardlab_core::{Change, KeyHasher, KeyRules, Members, Node};
+use shardlab_core::{Change, KeyHasher, KeyRules, Members};
 use shardlab_keys::{Documents, SyntheticSpec, TableRow, read_table};
 use shardlab_report::{Format, for_markdown, for_terminal, removals_text, what_if_summary, what_if_text};
 use shardlab_study::{Edit, Machines, Outcome, Request, Side, Unmet, edit, removals, unmet_by_what_if, what_if};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
-use crate::membership::of_spec;
+use crate::membership::{self, of_spec};
 use crate::output::{TableFormat, print, print_json, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
@@ -109,15 +109,15 @@ impl EditArgs {
             return change(Change::Shrink { to });
         }
         if let Some(node) = &self.add {
-            let (name, weight) = node.rsplit_once('=').unwrap_or((node, "1"));
-            return change(Change::Add(Node::new(name, weight_of("--add", weight)?)?));
+            return change(Change::Add(membership::node(node).context("--add")?));
         }
         if let Some(name) = &self.remove {
             return change(Change::Remove { name: name.clone() });
         }
         if let Some(node) = &self.reweight {
-            let (name, weight) = pair("--reweight", node, "NAME=WEIGHT")?;
-            return change(Change::Reweight { name, weight: weight_of("--reweight", &weight)? });
+            let (name, text) = pair("--reweight", node, "NAME=WEIGHT")?;
+            let weight = membership::weight(&text).with_context(|| format!("--reweight: {text:?}"))?;
+            return change(Change::Reweight { name, weight });
         }
         if let Some(names) = &self.rename {
             let (from, to) = pair("--rename", names, "OLD=NEW")?;
@@ -133,13 +133,6 @@ impl EditArgs {
 fn pair(flag: &str, text: &str, form: &str) -> anyhow::Result<(String, String)> {
     let (left, right) = text.rsplit_once('=').with_context(|| format!("{flag} {text:?} is not of the form {form}"))?;
     Ok((left.to_owned(), right.to_owned()))
-}
-
-fn weight_of(flag: &str, text: &str) -> anyhow::Result<u32> {
-    match text.parse() {
-        Ok(weight) if text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(weight),
-        _ => bail!("{flag}: {text:?} is no weight; a weight is a whole number from 1 to 4294967295"),
-    }
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {

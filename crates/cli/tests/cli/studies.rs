@@ -119,7 +119,10 @@ fn questions_that_make_no_sense_say_what_would() {
         ("what-if ring:nodes=3 --remove nobody", "there is no node \"nobody\""),
         ("what-if ring:nodes=1 --remove 0", "only node"),
         ("what-if ring:nodes=3 --reweight 1", "not of the form NAME=WEIGHT"),
-        ("what-if ring:nodes=3 --reweight 1=0.5", "no weight"),
+        (
+            "what-if ring:nodes=3 --reweight 1=0.5",
+            "--reweight: \"0.5\": a weight is a whole number from 1 to 4294967295",
+        ),
         ("what-if ring:nodes=3 --reorder 0,1", "in the new order"),
         ("what-if jump:nodes=3 --grow-to 4 --bandwidth 100", "not a rate"),
         ("what-if jump:nodes=3 --grow-to 4 --require peak", "not of the form METRIC<=NUMBER"),
@@ -171,7 +174,15 @@ fn a_path_is_dearer_than_going_straight_and_a_ring_finds_its_way_back() {
     );
     let stops = file("stops.toml", "start = \"jump:nodes=4\"\n[[step]]\nremove = \"1\"\n[[step]]\ngrow_to = 9\n");
     let output = shardlab().args(["plan", "--synthetic", "random:1000"]).arg(&stops.path).output().unwrap();
-    assert!(printed(&output).contains("only the last node (\"3\") can leave"));
+    let text = printed(&output);
+    assert!(
+        text.contains("The path stops at step 1") && text.contains("only the last node (\"3\") can leave"),
+        "{text}"
+    );
+    assert!(!text.contains("All steps together"), "a path that goes nowhere is not free: {text}");
+    let gate =
+        shardlab().args(["plan", "--synthetic", "random:1000", "--require", "cumulative<=1"]).arg(&stops.path).output();
+    assert_eq!(gate.unwrap().status.code(), Some(1));
 }
 
 #[test]
@@ -251,4 +262,25 @@ fn the_loss_of_each_node_names_the_worst_and_the_heirs() {
         assert!(row["heir_fraction"].as_f64().unwrap() >= 0.25, "four heirs at most");
     }
     assert!(refusal(&run("what-if jump:nodes=5 --remove-each --synthetic random:10")).contains("only the last node"));
+}
+
+#[test]
+fn a_comparison_says_which_hash_and_whose_fault_a_skew_is() {
+    let tenants = file("docs.csv", {
+        let rows: String = (0..20_000)
+            .map(|i| format!("d{i},{}\n", if i % 5 < 2 { "acme".to_owned() } else { format!("t{i}") }))
+            .collect();
+        format!("_id,_routing\n{rows}")
+    });
+    let output =
+        shardlab().args(["compare", "--timing", "off", "--nodes", "12", "--keys"]).arg(&tenants.path).output().unwrap();
+    let text = printed(&output);
+    assert!(
+        text.contains("Hash before each scheme: es-murmur3 (elastic:created=8.15, elastic:created=9.4); xxh3 (modulo,"),
+        "{text}"
+    );
+    let beyond = text.lines().find(|line| line.contains("Beyond chance")).unwrap();
+    assert!(beyond.contains("maglev (peak") && beyond.contains("its own shares give 1.0"), "{beyond}");
+    let raw = printed(&run("compare --timing off --scheme modulo --hash identity --synthetic sequential:1000"));
+    assert!(raw.contains("Hash before each scheme: identity."), "{raw}");
 }

@@ -17,6 +17,9 @@ pub struct PathRows {
     pub keys: KeySet,
     /// The steps.
     pub steps: Vec<PathStep>,
+    /// The first step, counted from 1, that cannot be done; null where all can. The numbers below are
+    /// then those of the steps before it.
+    pub stops_at: Option<usize>,
     /// All moves of all steps over the keys; above 1 where keys move more than once.
     #[serde(serialize_with = "rounded")]
     pub cumulative_fraction: f64,
