@@ -1,0 +1,66 @@
+//! Hashes of keys that are numbers: XXH3 of the eight bytes of a `u64`.
+
+use crate::{Level, Simd};
+
+/// XXH3 reads inputs of 4 to 8 bytes with 16 bytes of its secret: the exclusive or of its bytes 8 to
+/// 15 and 16 to 23 as little-endian numbers.
+const SECRET: u64 = 0x1CAD_21F7_2C81_017C ^ 0xDB97_9083_E96D_D4DE;
+
+/// XXH3's multiplier for short inputs.
+const PRIME: u64 = 0x9FB2_1C65_1E98_DF25;
+
+/// XXH3 with 64 bits and seed 0 (xxHash 0.8) of a number's eight bytes, low byte first.
+#[inline]
+#[must_use]
+pub const fn xxh3_u64(number: u64) -> u64 {
+    let keyed = number.rotate_left(32) ^ SECRET;
+    let mut hash = keyed ^ keyed.rotate_left(49) ^ keyed.rotate_left(24);
+    hash = hash.wrapping_mul(PRIME);
+    hash ^= (hash >> 35) + 8;
+    hash = hash.wrapping_mul(PRIME);
+    hash ^ (hash >> 28)
+}
+
+/// [`xxh3_u64`] of many numbers.
+///
+/// # Panics
+/// The slices differ in length.
+pub fn xxh3_u64_many(simd: Simd, numbers: &[u64], out: &mut [u64]) {
+    assert_eq!(numbers.len(), out.len(), "as many hashes as numbers");
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level proves that this machine has these instructions.
+        Level::Avx512 => unsafe { avx512(numbers, out) },
+        _ => portable(numbers, out),
+    }
+}
+
+fn portable(numbers: &[u64], out: &mut [u64]) {
+    for (hash, &number) in out.iter_mut().zip(numbers) {
+        *hash = xxh3_u64(number);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+fn avx512(numbers: &[u64], out: &mut [u64]) {
+    use std::arch::x86_64::*;
+
+    use crate::x86::wide;
+
+    let secret = _mm512_set1_epi64(SECRET.cast_signed());
+    let prime = _mm512_set1_epi64(PRIME.cast_signed());
+    let (numbers, last_numbers) = numbers.as_chunks::<8>();
+    let (out, last_out) = out.as_chunks_mut::<8>();
+    for (numbers, out) in numbers.iter().zip(out) {
+        let keyed = _mm512_xor_si512(_mm512_rol_epi64::<32>(wide::load_u64(numbers)), secret);
+        // The three-way exclusive or.
+        let mut hash =
+            _mm512_ternarylogic_epi64::<0x96>(keyed, _mm512_rol_epi64::<49>(keyed), _mm512_rol_epi64::<24>(keyed));
+        hash = _mm512_mullo_epi64(hash, prime);
+        let folded = _mm512_add_epi64(_mm512_srli_epi64::<35>(hash), _mm512_set1_epi64(8));
+        hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, folded), prime);
+        wide::store_u64(out, _mm512_xor_si512(hash, _mm512_srli_epi64::<28>(hash)));
+    }
+    portable(last_numbers, last_out);
+}

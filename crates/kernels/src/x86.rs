@@ -1,0 +1,165 @@
+//! Vectors in and out of memory, the one place where kernels touch it.
+//!
+//! Every function here takes references whose length says how much may be read or written, and a
+//! gather checks its positions first; so kernels themselves are safe code, which may call these
+//! functions because they carry the same target features.
+
+/// A load and a store of a whole vector.
+macro_rules! move_vectors {
+    ($features:literal, $load:ident, $store:ident, $word:ty, $lanes:literal, $vector:ty, $read:ident, $write:ident) => {
+        #[inline]
+        #[target_feature(enable = $features)]
+        pub(crate) fn $load(words: &[$word; $lanes]) -> $vector {
+            // SAFETY: the array is as long as the vector, and this load needs no alignment.
+            unsafe { $read(words.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        pub(crate) fn $store(words: &mut [$word; $lanes], vector: $vector) {
+            // SAFETY: the array is as long as the vector, and this store needs no alignment.
+            unsafe { $write(words.as_mut_ptr().cast(), vector) }
+        }
+    };
+}
+
+pub(crate) mod wide {
+    //! 512 bits.
+
+    use std::arch::x86_64::*;
+
+    move_vectors!(
+        "avx512f,avx512bw,avx512dq,avx512vl,avx2",
+        load_u64,
+        store_u64,
+        u64,
+        8,
+        __m512i,
+        _mm512_loadu_epi64,
+        _mm512_storeu_epi64
+    );
+    move_vectors!(
+        "avx512f,avx512bw,avx512dq,avx512vl,avx2",
+        load_u32,
+        store_u32,
+        u32,
+        16,
+        __m512i,
+        _mm512_loadu_epi32,
+        _mm512_storeu_epi32
+    );
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn store_u32_half(words: &mut [u32; 8], vector: __m256i) {
+        super::half::store_u32(words, vector);
+    }
+
+    /// The eight words from `start` on.
+    ///
+    /// # Panics
+    /// The slice ends before.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn load_at(words: &[u64], start: usize) -> __m512i {
+        load_u64(words[start..].first_chunk().expect("eight words"))
+    }
+
+    /// Writes the eight words from `start` on.
+    ///
+    /// # Panics
+    /// The slice ends before.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn store_at(words: &mut [u64], start: usize, vector: __m512i) {
+        store_u64(words[start..].first_chunk_mut().expect("eight words"), vector);
+    }
+
+    /// The first words of a slice of up to 16, then zeros.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn load_some_u32(words: &[u32]) -> __m512i {
+        let mask = first_lanes(words.len());
+        // SAFETY: lanes whose bit is off are not read, and no more bits are on than there are words.
+        unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
+    }
+
+    /// The mask of the first lanes of 16.
+    #[inline]
+    pub(crate) fn first_lanes(count: usize) -> __mmask16 {
+        if count >= 16 { u16::MAX } else { (1 << count) - 1 }
+    }
+
+    /// How many entries a table has, in every lane.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    fn lengths(entries: usize) -> __m512i {
+        _mm512_set1_epi64(entries.cast_signed() as i64)
+    }
+
+    /// The entries of a table of 32 bits at eight positions.
+    ///
+    /// # Panics
+    /// A position is not in the table.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn gather_u32(table: &[u32], at: __m512i) -> __m256i {
+        assert!(_mm512_cmplt_epu64_mask(at, lengths(table.len())) == u8::MAX, "a position beyond the table");
+        // SAFETY: all eight positions were found to be in the table.
+        unsafe { _mm512_i64gather_epi32::<4>(at, table.as_ptr().cast()) }
+    }
+
+    /// The entries of a table of 64 bits at eight positions.
+    ///
+    /// # Panics
+    /// A position is not in the table.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn gather_u64(table: &[u64], at: __m512i) -> __m512i {
+        assert!(_mm512_cmplt_epu64_mask(at, lengths(table.len())) == u8::MAX, "a position beyond the table");
+        // SAFETY: all eight positions were found to be in the table.
+        unsafe { _mm512_i64gather_epi64::<8>(at, table.as_ptr().cast()) }
+    }
+
+    /// 32 bits that start at each of eight entries of a table of 16 bits: the entry and, above it, the
+    /// one after it.
+    ///
+    /// # Panics
+    /// A position or the one after it is not in the table.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn gather_u16_pairs(table: &[u16], at: __m512i) -> __m256i {
+        let last = table.len().saturating_sub(1);
+        assert!(_mm512_cmplt_epu64_mask(at, lengths(last)) == u8::MAX, "a position beyond the table");
+        // SAFETY: all eight positions and those after them were found to be in the table; the
+        // instruction needs no alignment.
+        unsafe { _mm512_i64gather_epi32::<2>(at, table.as_ptr().cast()) }
+    }
+
+    /// Four bytes that start at each of 16 positions of which `mask` is on, and zeros elsewhere.
+    ///
+    /// # Panics
+    /// A position whose bit is on, or one of the three after it, is not in the bytes, or there are
+    /// 2^31 bytes or more.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn gather_bytes(bytes: &[u8], mask: __mmask16, at: __m512i) -> __m512i {
+        // Positions of a gather are signed, so that the window ends where their sign would begin.
+        let starts = i32::try_from(bytes.len()).expect("a window below 2^31 bytes").saturating_sub(3).max(0);
+        assert!(
+            _mm512_mask_cmplt_epu32_mask(mask, at, _mm512_set1_epi32(starts)) == mask,
+            "a position beyond the bytes"
+        );
+        // SAFETY: where the mask is on, the position and the three after it were found to be in the
+        // bytes; where it is off, nothing is read.
+        unsafe { _mm512_mask_i32gather_epi32::<1>(_mm512_setzero_si512(), mask, at, bytes.as_ptr().cast()) }
+    }
+}
+
+pub(crate) mod half {
+    //! 256 bits.
+
+    use std::arch::x86_64::*;
+
+    move_vectors!("avx2", load_u32, store_u32, u32, 8, __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
+}
