@@ -90,6 +90,12 @@ impl<'a> Texts<'a> {
         self.ends.is_empty()
     }
 
+    /// All strings back to back, and where each of them ends.
+    #[must_use]
+    pub const fn parts(&self) -> (&'a [u8], &'a [usize]) {
+        (self.bytes, self.ends)
+    }
+
     /// All strings in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let this = *self;
@@ -106,6 +112,7 @@ pub struct RawChunk {
     ids: TextColumn,
     routing: TextColumn,
     weights: Vec<u64>,
+    requests: Vec<u64>,
     hashed: Vec<u64>,
 }
 
@@ -128,6 +135,13 @@ impl RawChunk {
         self.weights.extend(weight);
     }
 
+    /// Says how many requests there are for the document that was appended last. All documents of a
+    /// chunk have such a number, or none has.
+    pub fn set_requests(&mut self, requests: u64) {
+        self.requests.push(requests);
+        debug_assert!(self.requests.len() == self.ids.len(), "requests for all or for none");
+    }
+
     /// Appends a 64-bit key that needs no hashing.
     pub fn push_hashed(&mut self, key: u64) {
         debug_assert!(self.ids.is_empty(), "a chunk of ids takes no keys");
@@ -139,6 +153,7 @@ impl RawChunk {
         self.ids.clear();
         self.routing.clear();
         self.weights.clear();
+        self.requests.clear();
         self.hashed.clear();
     }
 
@@ -161,6 +176,7 @@ impl RawChunk {
             ids: self.ids.as_texts(),
             routing: (!self.routing.is_empty()).then(|| self.routing.as_texts()),
             weights: (!self.weights.is_empty()).then_some(&self.weights),
+            requests: (!self.requests.is_empty()).then_some(&self.requests),
             hashed: (!self.hashed.is_empty()).then_some(&self.hashed),
         }
     }
@@ -172,6 +188,7 @@ pub struct RawBatch<'a> {
     ids: Texts<'a>,
     routing: Option<Texts<'a>>,
     weights: Option<&'a [u64]>,
+    requests: Option<&'a [u64]>,
     hashed: Option<&'a [u64]>,
 }
 
@@ -198,6 +215,12 @@ impl<'a> RawBatch<'a> {
     #[must_use]
     pub const fn weights(&self) -> Option<&'a [u64]> {
         self.weights
+    }
+
+    /// The requests for each document, where they are known.
+    #[must_use]
+    pub const fn requests(&self) -> Option<&'a [u64]> {
+        self.requests
     }
 
     /// The ids as a column; empty where the batch holds keys.

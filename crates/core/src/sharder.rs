@@ -6,7 +6,7 @@ use crate::{Change, Members, Refusal, ResizeOperation, Step, Unsupported};
 /// A handle for a node: its position in the [`Members`] of the sharder that answered.
 ///
 /// It is a bare `u32` in memory, so that a batch of answers is a plain array of numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, bytemuck::TransparentWrapper)]
 #[repr(transparent)]
 pub struct NodeId(pub u32);
 
@@ -16,6 +16,18 @@ impl NodeId {
     pub const fn index(self) -> usize {
         // A u32 always fits the usize of the platforms that Rust's std supports beyond 16 bits.
         self.0 as usize
+    }
+
+    /// Handles as the numbers that they are.
+    #[must_use]
+    pub fn numbers(nodes: &[Self]) -> &[u32] {
+        bytemuck::TransparentWrapper::peel_slice(nodes)
+    }
+
+    /// Handles as the numbers that they are, for a kernel to write.
+    #[must_use]
+    pub fn numbers_mut(nodes: &mut [Self]) -> &mut [u32] {
+        bytemuck::TransparentWrapper::peel_slice_mut(nodes)
     }
 }
 

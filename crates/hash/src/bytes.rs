@@ -1,6 +1,7 @@
 //! Hashes of bytes, and the mixing that schemes use for names and scores.
 
 use shardlab_core::{KeyFault, KeyForm, KeyHasher, KeyRules, RawKey};
+use shardlab_kernels::Simd;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::murmur3_x86_32;
@@ -19,6 +20,15 @@ pub const fn mix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
+}
+
+/// XXH3 with seed 0 of many numbers, each as its eight bytes, low byte first: what [`Xxh3`] makes of
+/// keys that are numbers in memory.
+///
+/// # Panics
+/// The slices differ in length.
+pub fn xxh3_u64_many(numbers: &[u64], out: &mut [u64]) {
+    shardlab_kernels::mix::xxh3_u64_many(Simd::best(), numbers, out);
 }
 
 /// 64-bit FNV-1a (Fowler, Noll and Vo).

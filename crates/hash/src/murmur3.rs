@@ -1,22 +1,6 @@
 //! MurmurHash3 x86_32 (Austin Appleby), over bytes and over UTF-16 without a buffer.
 
-const C1: u32 = 0xCC9E_2D51;
-const C2: u32 = 0x1B87_3593;
-
-const fn scramble(block: u32) -> u32 {
-    block.wrapping_mul(C1).rotate_left(15).wrapping_mul(C2)
-}
-
-const fn absorb(hash: u32, block: u32) -> u32 {
-    (hash ^ scramble(block)).rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64)
-}
-
-const fn finish(mut hash: u32, length: u32) -> u32 {
-    hash ^= length;
-    hash = (hash ^ (hash >> 16)).wrapping_mul(0x85EB_CA6B);
-    hash = (hash ^ (hash >> 13)).wrapping_mul(0xC2B2_AE35);
-    hash ^ (hash >> 16)
-}
+use shardlab_kernels::murmur3::{absorb, finish, scramble};
 
 /// The length as the hash reads it: its low 32 bits, as in the reference code.
 #[expect(clippy::cast_possible_truncation, reason = "the reference takes the length modulo 2^32")]
@@ -45,7 +29,28 @@ pub fn murmur3_x86_32(bytes: &[u8], seed: u32) -> u32 {
 /// UTF-16 code units of a string, two bytes each, low byte first. Nothing is allocated.
 #[must_use]
 pub fn murmur3_utf16(text: &str) -> i32 {
-    murmur3_utf16_units(text.encode_utf16())
+    if text.is_ascii() { murmur3_ascii(text.as_bytes()) } else { murmur3_utf16_units(text.encode_utf16()) }
+}
+
+/// As [`murmur3_utf16`] for letters of ASCII, whose code units are their bytes: four letters are two
+/// blocks.
+#[inline]
+pub(crate) fn murmur3_ascii(letters: &[u8]) -> i32 {
+    let first_two = |word: u32| word & 0xFF | (word & 0xFF00) << 8;
+    let (words, tail) = letters.as_chunks::<4>();
+    let mut hash = 0;
+    for word in words {
+        let word = u32::from_le_bytes(*word);
+        hash = absorb(absorb(hash, first_two(word)), first_two(word >> 16));
+    }
+    let (pair, single) = tail.as_chunks::<2>();
+    for pair in pair {
+        hash = absorb(hash, first_two(u16::from_le_bytes(*pair).into()));
+    }
+    for &letter in single {
+        hash ^= scramble(letter.into());
+    }
+    finish(hash, low_length(letters.len()).wrapping_mul(2)).cast_signed()
 }
 
 /// As [`murmur3_utf16`], over code units from anywhere, lone surrogates included.

@@ -1,7 +1,9 @@
 //! Hashes that are defined on text, code unit by code unit.
 
-use shardlab_core::{KeyFault, KeyForm, KeyHasher, KeyRules, RawKey, Step};
+use shardlab_core::{KeyError, KeyFault, KeyForm, KeyHasher, KeyRules, RawBatch, RawKey, Step};
+use shardlab_kernels::{Simd, murmur3};
 
+use crate::murmur3::murmur3_ascii;
 use crate::murmur3_utf16;
 
 /// DJB2 as Elasticsearch 0.x and 1.x computed it: h = 33 h + unit from 5381, over UTF-16 code units,
@@ -29,8 +31,30 @@ const fn widen(hash: i32) -> u64 {
     hash.cast_unsigned() as u64
 }
 
+/// Elasticsearch's hash of the text that decides the place.
+fn es_murmur3(key: &RawKey<'_>) -> Result<u64, KeyFault> {
+    let placed = key.placed();
+    // What is ASCII needs no look for broken UTF-8.
+    let hash = if placed.is_ascii() { murmur3_ascii(placed) } else { murmur3_utf16(placed_text(key)?) };
+    Ok(widen(hash))
+}
+
+/// Many ids, or routing values where documents have them, in the lanes of vectors.
+fn es_murmur3_many(batch: &RawBatch<'_>, out: &mut [u64]) -> Result<(), KeyError> {
+    let (bytes, ends) = batch.routing().unwrap_or(batch.ids()).parts();
+    murmur3::utf16_many(Simd::best(), bytes, ends, out, |row, _| {
+        let hash = es_murmur3(&batch.get(row)).map_err(|fault| KeyError { row, fault })?;
+        Ok(low_half(hash))
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a hash of 32 bits, widened with zeros")]
+const fn low_half(hash: u64) -> u32 {
+    hash as u32
+}
+
 macro_rules! text_hasher {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $hash:path) => {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $hash:expr $(, many: $many:path)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $type;
@@ -53,8 +77,14 @@ macro_rules! text_hasher {
             }
 
             fn hash(&self, key: &RawKey<'_>) -> Result<u64, KeyFault> {
-                Ok(widen($hash(placed_text(key)?)))
+                $hash(key)
             }
+
+            $(
+                fn hash_many(&self, batch: &RawBatch<'_>, out: &mut [u64]) -> Result<(), KeyError> {
+                    $many(batch, out)
+                }
+            )?
 
             fn explain(&self, key: &RawKey<'_>) -> Result<Vec<Step>, KeyFault> {
                 let units: Vec<u16> = placed_text(key)?.encode_utf16().collect();
@@ -73,15 +103,15 @@ macro_rules! text_hasher {
 
 text_hasher! {
     /// The hash of Elasticsearch since 2.0 and of OpenSearch; see [`murmur3_utf16`].
-    EsMurmur3, "es-murmur3", murmur3_utf16
+    EsMurmur3, "es-murmur3", es_murmur3, many: es_murmur3_many
 }
 text_hasher! {
     /// The hash of Elasticsearch 0.x and 1.x; see [`djb2`].
-    Djb2, "djb2", djb2
+    Djb2, "djb2", |key| Ok(widen(djb2(placed_text(key)?)))
 }
 text_hasher! {
     /// Java's `String.hashCode`; see [`java_hash_code`].
-    Java, "java", java_hash_code
+    Java, "java", |key| Ok(widen(java_hash_code(placed_text(key)?)))
 }
 
 /// The count and the units in hex, shortened in the middle of long texts.

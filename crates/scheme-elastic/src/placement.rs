@@ -1,46 +1,15 @@
+use shardlab_kernels::remainder::SignedRemainder;
+
 use crate::{Generation, Index};
 
 const SIGN: u32 = 1 << 31;
 
-/// The routing function of an index without a division.
-///
-/// A hash becomes a distance a ≥ 0 whose remainder by the modulus M is the one the server takes.
-/// With magic = ceil(2^64 / M), the low 64 bits of magic · a are the fraction (a mod M) / M, too
-/// large by less than 1 / M while a < 2^33 and M < 2^31; n times that fraction, rounded down, is
-/// (a mod M) / (M / n). This is the method of Lemire, Kaser and Kurz, "Faster remainder by direct
-/// computation" (2019), with the division by the routing factor folded in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placement {
-    shards: u32,
-    magic: u64,
-    /// floorMod(−2^31, M): what the smallest hash is worth.
-    bias: u64,
-    /// Whether the sign is dropped, as 1.x did, in place of floorMod.
-    absolute: bool,
-}
-
-impl Placement {
-    pub(crate) fn new(index: Index) -> Self {
-        let modulus = modulus(index);
-        Self {
-            shards: index.shards(),
-            // Wraps to 0 for M = 1, where every fraction is 0.
-            magic: (u64::MAX / u64::from(modulus)).wrapping_add(1),
-            bias: u64::from(crate::index::floor_mod(i32::MIN, modulus)),
-            absolute: index.generation() == Generation::Djb2,
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "the low 32 bits are the hash; a fraction of n is below n")]
-    pub(crate) fn place(self, key: u64) -> u32 {
-        let hash = key as u32;
-        let distance = if self.absolute {
-            u64::from(hash.cast_signed().unsigned_abs())
-        } else {
-            u64::from(hash ^ SIGN) + self.bias
-        };
-        let fraction = self.magic.wrapping_mul(distance);
-        ((u128::from(fraction) * u128::from(self.shards)) >> 64) as u32
+/// The routing function of an index, without a division. Elasticsearch 1.x drops the sign of a
+/// remainder; later servers take floorMod.
+pub(crate) fn placement(index: Index) -> SignedRemainder {
+    match index.generation() {
+        Generation::Djb2 => SignedRemainder::of_magnitude(modulus(index), index.shards()),
+        _ => SignedRemainder::floored(modulus(index), index.shards()),
     }
 }
 
@@ -90,10 +59,10 @@ mod tests {
         for generation in GENERATIONS {
             for shards in 1..=10_000 {
                 let index = Index::new(generation, shards, None, 1).unwrap();
-                let placement = Placement::new(index);
+                let placement = placement(index);
                 let near = i32::try_from(index.routing_shards()).unwrap();
                 for hash in [0, 1, -1, i32::MIN, i32::MIN + 1, i32::MAX, near, -near, near - 1, 1 - near] {
-                    assert_eq!(placement.place(key(hash)), index.shard_of(hash), "{index:?}, hash {hash}");
+                    assert_eq!(placement.of(key(hash)), index.shard_of(hash), "{index:?}, hash {hash}");
                 }
             }
         }
@@ -107,9 +76,9 @@ mod tests {
         ) {
             for generation in GENERATIONS {
                 let index = Index::new(generation, shards, Some(shards * factor), 1).unwrap();
-                let placement = Placement::new(index);
+                let placement = placement(index);
                 for &hash in &hashes {
-                    prop_assert_eq!(placement.place(key(hash)), index.shard_of(hash));
+                    prop_assert_eq!(placement.of(key(hash)), index.shard_of(hash));
                 }
             }
         }
@@ -125,7 +94,7 @@ mod tests {
                 let run = i64::from(index.routing_factor());
                 let border = i64::from(hash).div_euclid(run) * run;
                 let near = i32::try_from(border).unwrap_or(hash).saturating_add(step - 1);
-                prop_assert_eq!(Placement::new(index).place(key(near)), index.shard_of(near));
+                prop_assert_eq!(placement(index).of(key(near)), index.shard_of(near));
             }
         }
 

@@ -4,8 +4,10 @@ use shardlab_core::{
     BuildError, Change, LeastShrink, Members, NodeId, Period, Refusal, Resizable, ResizeOperation, RoutingSpread,
     Sharder, Shares, Step, Unsupported,
 };
+use shardlab_kernels::Simd;
+use shardlab_kernels::remainder::SignedRemainder;
 
-use crate::placement::{Placement, owned};
+use crate::placement::{owned, placement};
 use crate::{Generation, Index, MAX_DOCS};
 
 /// A built index. Shards are its nodes: shard i is member i.
@@ -14,14 +16,15 @@ pub struct ElasticSharder {
     index: Index,
     max_shards: u32,
     members: Members,
-    placement: Placement,
+    placement: SignedRemainder,
+    simd: Simd,
 }
 
 impl ElasticSharder {
     /// The members must be as many as the index has shards.
     pub(crate) fn new(index: Index, max_shards: u32, members: Members) -> Self {
         debug_assert_eq!(index.shards(), members.len(), "a member for every shard");
-        Self { index, max_shards, members, placement: Placement::new(index) }
+        Self { index, max_shards, members, placement: placement(index), simd: Simd::best() }
     }
 
     /// The numbers behind it.
@@ -48,15 +51,11 @@ const fn signed(key: u64) -> i32 {
 
 impl Sharder for ElasticSharder {
     fn shard(&self, key: u64) -> NodeId {
-        NodeId(self.placement.place(key))
+        NodeId(self.placement.of(key))
     }
 
     fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
-        assert_eq!(keys.len(), out.len(), "as many answers as keys");
-        let placement = self.placement;
-        for (slot, &key) in out.iter_mut().zip(keys) {
-            *slot = NodeId(placement.place(key));
-        }
+        self.placement.of_many(self.simd, keys, NodeId::numbers_mut(out));
     }
 
     fn members(&self) -> &Members {

@@ -2,8 +2,10 @@ use shardlab_core::{
     About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
     Step, Unsupported,
 };
+use shardlab_kernels::Simd;
+use shardlab_kernels::jump::{Rounding, jump, jump_many};
 
-use crate::walk::{Rounding, jump, jumps};
+use crate::walk::jumps;
 
 const ABOUT: About = About {
     summary: "a key jumps up through the buckets until the next jump would leave them",
@@ -70,7 +72,7 @@ impl Scheme for Jump {
 
     fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError> {
         self.check_members(members)?;
-        Ok(Box::new(JumpSharder { scheme: *self, members: members.clone() }))
+        Ok(Box::new(JumpSharder { scheme: *self, members: members.clone(), simd: Simd::best() }))
     }
 
     fn box_clone(&self) -> Box<dyn Scheme> {
@@ -83,11 +85,16 @@ impl Scheme for Jump {
 pub struct JumpSharder {
     scheme: Jump,
     members: Members,
+    simd: Simd,
 }
 
 impl Sharder for JumpSharder {
     fn shard(&self, key: u64) -> NodeId {
         NodeId(jump(key, self.members.len(), self.scheme.rounding))
+    }
+
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        jump_many(self.simd, keys, self.members.len(), self.scheme.rounding, NodeId::numbers_mut(out));
     }
 
     fn members(&self) -> &Members {

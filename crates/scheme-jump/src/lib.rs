@@ -4,7 +4,8 @@ mod jump;
 mod walk;
 
 pub use jump::{Jump, JumpSharder};
-pub use walk::{Rounding, jump, jumps};
+pub use shardlab_kernels::jump::{Rounding, jump};
+pub use walk::jumps;
 
 /// The scheme with its default options, for the registry.
 #[must_use]

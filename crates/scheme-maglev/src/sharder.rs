@@ -1,9 +1,8 @@
 use shardlab_core::{Change, Members, NodeId, Scheme, Sharder, Shares, Step, Unsupported};
+use shardlab_kernels::Simd;
+use shardlab_kernels::table::{GOLDEN, entries_16, entries_32, slot_of};
 
 use crate::Maglev;
-
-/// 2^64 over the golden ratio, the multiplier of Fibonacci hashing (Knuth).
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Up to so many nodes a table entry has 16 bits.
 pub(crate) const NARROW_NODES: u32 = 1 << 16;
@@ -50,20 +49,13 @@ pub struct MaglevSharder {
     scheme: Maglev,
     members: Members,
     entries: Entries,
-}
-
-/// The slot of a key: the high half of a product, which needs no division. The key is multiplied
-/// first, so that sequential keys and keys of 32 bits reach all slots.
-#[inline]
-fn slot_of(key: u64, table: u32) -> usize {
-    let slot = (u128::from(key.wrapping_mul(GOLDEN)) * u128::from(table)) >> 64;
-    usize::try_from(slot).unwrap_or_else(|_| unreachable!("less than the table"))
+    simd: Simd,
 }
 
 impl MaglevSharder {
     pub(crate) fn new(scheme: Maglev, members: Members) -> Self {
         let entries = scheme.fill(&members);
-        Self { scheme, members, entries }
+        Self { scheme, members, entries, simd: Simd::best() }
     }
 
     /// The node of each slot.
@@ -74,23 +66,14 @@ impl MaglevSharder {
 
 impl Sharder for MaglevSharder {
     fn shard(&self, key: u64) -> NodeId {
-        self.entries.at(slot_of(key, self.scheme.table()))
+        self.entries.at(slot_of(key, self.scheme.table()) as usize)
     }
 
     fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
-        assert_eq!(keys.len(), out.len(), "as many answers as keys");
-        // The width of the entries is asked once for all keys.
+        let out = NodeId::numbers_mut(out);
         match &self.entries {
-            Entries::Narrow(entries) => {
-                for (answer, &key) in out.iter_mut().zip(keys) {
-                    *answer = NodeId(entries[slot_of(key, self.scheme.table())].into());
-                }
-            }
-            Entries::Wide(entries) => {
-                for (answer, &key) in out.iter_mut().zip(keys) {
-                    *answer = entries[slot_of(key, self.scheme.table())];
-                }
-            }
+            Entries::Narrow(entries) => entries_16(self.simd, entries, keys, out),
+            Entries::Wide(entries) => entries_32(self.simd, NodeId::numbers(entries), keys, out),
         }
     }
 

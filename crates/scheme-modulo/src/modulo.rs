@@ -2,6 +2,8 @@ use shardlab_core::{
     About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Period, Promises, Resizing, Scheme, Sharder,
     Shares, SpecError, Step, Unsupported,
 };
+use shardlab_kernels::Simd;
+use shardlab_kernels::remainder::{Remainder, SignedRemainder};
 
 const ABOUT: About = About {
     summary: "key mod n",
@@ -70,7 +72,7 @@ impl Scheme for Modulo {
 
     fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError> {
         self.check_members(members)?;
-        Ok(Box::new(ModuloSharder { scheme: *self, members: members.clone() }))
+        Ok(Box::new(ModuloSharder::new(*self, members.clone())))
     }
 
     fn box_clone(&self) -> Box<dyn Scheme> {
@@ -83,6 +85,27 @@ impl Scheme for Modulo {
 pub struct ModuloSharder {
     scheme: Modulo,
     members: Members,
+    division: Division,
+    simd: Simd,
+}
+
+/// The divisor is known before any key is, so that no key is divided.
+#[derive(Clone, Copy, Debug)]
+enum Division {
+    Unsigned(Remainder),
+    Signed(SignedRemainder),
+}
+
+impl ModuloSharder {
+    fn new(scheme: Modulo, members: Members) -> Self {
+        let n = members.len();
+        let division = if scheme.signed {
+            Division::Signed(SignedRemainder::floored(n, n))
+        } else {
+            Division::Unsigned(Remainder::new(n))
+        };
+        Self { scheme, members, division, simd: Simd::best() }
+    }
 }
 
 /// Reads the low 32 bits as a signed number.
@@ -93,13 +116,18 @@ fn low_signed(key: u64) -> i32 {
 
 impl Sharder for ModuloSharder {
     fn shard(&self, key: u64) -> NodeId {
-        let n = self.members.len();
-        let bucket = if self.scheme.signed {
-            i64::from(low_signed(key)).rem_euclid(i64::from(n)).cast_unsigned()
-        } else {
-            key % u64::from(n)
-        };
-        NodeId(u32::try_from(bucket).unwrap_or_else(|_| unreachable!("a remainder of a u32 fits one")))
+        NodeId(match self.division {
+            Division::Unsigned(remainder) => remainder.of(key),
+            Division::Signed(remainder) => remainder.of(key),
+        })
+    }
+
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        let out = NodeId::numbers_mut(out);
+        match self.division {
+            Division::Unsigned(remainder) => remainder.of_many(self.simd, keys, out),
+            Division::Signed(remainder) => remainder.of_many(self.simd, keys, out),
+        }
     }
 
     fn members(&self) -> &Members {
@@ -113,7 +141,7 @@ impl Sharder for ModuloSharder {
     fn apply(&mut self, change: &Change) -> Result<(), Unsupported> {
         let after = change.at_the_tail("modulo", &self.members)?;
         self.scheme.check_members(&after)?;
-        self.members = after;
+        *self = Self::new(self.scheme, after);
         Ok(())
     }
 

@@ -3,7 +3,7 @@ use shardlab_core::{
     Unsupported,
 };
 
-use crate::score::{Halves, cost};
+use crate::score::{cost, seed};
 use crate::table::Seeds;
 
 const ABOUT: About = About {
@@ -85,7 +85,7 @@ pub struct RendezvousSharder {
 impl RendezvousSharder {
     fn new(members: Members) -> Self {
         let nodes = members.ids_by_name().into_boxed_slice();
-        let seeds = Seeds::new(nodes.iter().map(|&id| Halves::of_name(&members.name(id))));
+        let seeds = Seeds::new(nodes.iter().map(|&id| seed(&members.name(id))));
         let weights = (!members.equal_weights())
             .then(|| nodes.iter().map(|&id| f64::from(members.weight(id))).collect::<Box<[f64]>>());
         Self { members, seeds, weights, nodes }
@@ -104,7 +104,10 @@ impl Sharder for RendezvousSharder {
     fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
         assert_eq!(keys.len(), out.len(), "as many answers as keys");
         if self.weights.is_none() {
-            self.seeds.best_many(keys, |i, at| out[i] = self.nodes[at as usize]);
+            self.seeds.best_many(keys, out);
+            for node in out {
+                *node = self.nodes[node.index()];
+            }
             return;
         }
         for (slot, &key) in out.iter_mut().zip(keys) {

@@ -1,50 +1,28 @@
-//! What a key scores on a node: the definition that never changes.
+//! What a key scores on a node: the definition that never changes. The product itself stands in the
+//! kernels, since vectors compute it as well.
 
 use shardlab_hash::{mix64, name_hash};
+pub(crate) use shardlab_kernels::rendezvous::Halves;
 
 /// The increment of SplitMix64 (Steele, Lea and Flood 2014), 2^64 over the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// 64 bits as two numbers of 32, which the score takes apart so that it needs no wide product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Halves {
-    pub(crate) low: u32,
-    pub(crate) high: u32,
+/// The key as the score reads it: mixed once for all nodes, so that sequential keys and keys of 32 bits
+/// differ in all bits.
+#[inline]
+pub(crate) const fn mixed(key: u64) -> u64 {
+    mix64(key.wrapping_add(GOLDEN))
 }
 
-impl Halves {
-    #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
-    const fn of(value: u64) -> Self {
-        Self { low: value as u32, high: (value >> 32) as u32 }
-    }
-
-    /// The key as the score reads it: mixed once for all nodes, so that sequential keys and keys of
-    /// 32 bits differ in all bits.
-    #[inline]
-    pub(crate) const fn of_key(key: u64) -> Self {
-        Self::of(mix64(key.wrapping_add(GOLDEN)))
-    }
-
-    /// The seed of a node.
-    pub(crate) fn of_name(name: &str) -> Self {
-        Self::of(mix64(name_hash(name).wrapping_add(GOLDEN)))
-    }
-
-    /// The score of a key on a node: two products of 32 bits (the multipliers of MurmurHash3's
-    /// finaliser), which vector units multiply in every lane, where products of 64 bits would be
-    /// taken apart. Both sides are well mixed already, so that two rounds suffice.
-    #[inline(always)]
-    pub(crate) const fn score(self, node: Self) -> u32 {
-        let first = (self.low ^ node.low).wrapping_mul(0x85EB_CA6B);
-        let folded = (first ^ (first >> 15)).wrapping_add(self.high ^ node.high);
-        folded.wrapping_mul(0xC2B2_AE35)
-    }
+/// The seed of a node.
+pub(crate) fn seed(name: &str) -> Halves {
+    Halves::of(mixed(name_hash(name)))
 }
 
 /// The score of a key on the node of that name; the highest wins where weights are equal.
 #[must_use]
 pub fn score(key: u64, name: &str) -> u32 {
-    Halves::of_key(key).score(Halves::of_name(name))
+    Halves::of(mixed(key)).score(seed(name))
 }
 
 /// A score as a number strictly between 0 and 1, exact in a double.

@@ -2,82 +2,50 @@
 
 use std::cmp::Ordering;
 
-use crate::score::{Halves, cost_of, unit};
+use shardlab_core::NodeId;
+use shardlab_kernels::Simd;
+use shardlab_kernels::rendezvous::Nodes;
 
-/// How many keys a pass over the seeds serves: eight 32-bit lanes fill one or two vector registers.
-const LANES: usize = 8;
+use crate::score::{Halves, cost_of, mixed, unit};
 
-/// The position of the highest score, the first one of several.
-///
-/// There is no branch on the scores, which are as good as random and would be mispredicted.
-#[inline(always)]
-pub(crate) fn highest(scores: impl Iterator<Item = u32>) -> u32 {
-    let (mut best, mut at) = (0, 0);
-    for (position, score) in (0_u32..).zip(scores) {
-        let better = score > best;
-        best = if better { score } else { best };
-        at = if better { position } else { at };
-    }
-    at
-}
+/// How many keys are mixed before a kernel takes them.
+const BATCH: usize = 256;
 
 /// The seeds of nodes in the order of names, so that the first of equals is the smaller name.
 #[derive(Clone, Debug)]
 pub(crate) struct Seeds {
-    low: Box<[u32]>,
-    high: Box<[u32]>,
+    nodes: Nodes,
+    simd: Simd,
 }
 
 impl Seeds {
     pub(crate) fn new(seeds: impl Iterator<Item = Halves>) -> Self {
-        let (low, high): (Vec<u32>, Vec<u32>) = seeds.map(|seed| (seed.low, seed.high)).unzip();
-        Self { low: low.into_boxed_slice(), high: high.into_boxed_slice() }
+        Self { nodes: Nodes::new(seeds), simd: Simd::best() }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        size_of_val(&*self.low) + size_of_val(&*self.high)
+        self.nodes.heap_bytes()
     }
 
-    #[inline(always)]
-    fn iter(&self) -> impl Iterator<Item = Halves> + '_ {
-        self.low.iter().zip(&self.high).map(|(&low, &high)| Halves { low, high })
-    }
-
-    #[inline(always)]
-    fn scores(&self, key: Halves) -> impl Iterator<Item = u32> + '_ {
-        self.iter().map(move |node| key.score(node))
+    fn scores(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
+        self.nodes.scores(Halves::of(mixed(key)))
     }
 
     /// The node of the highest score.
     pub(crate) fn best(&self, key: u64) -> u32 {
-        highest(self.scores(Halves::of_key(key)))
-    }
-
-    /// The node of the highest score for each of several keys, one key a lane.
-    fn best_of_lanes(&self, keys: &[u64; LANES]) -> [u32; LANES] {
-        let keys = keys.map(Halves::of_key);
-        let (mut best, mut at) = ([0_u32; LANES], [0_u32; LANES]);
-        for (position, node) in (0_u32..).zip(self.iter()) {
-            for lane in 0..LANES {
-                let score = keys[lane].score(node);
-                let better = score > best[lane];
-                best[lane] = if better { score } else { best[lane] };
-                at[lane] = if better { position } else { at[lane] };
-            }
-        }
-        at
+        self.nodes.best(self.simd, Halves::of(mixed(key)))
     }
 
     /// As [`best`](Self::best) for many keys; each pass over the seeds serves several of them.
-    pub(crate) fn best_many(&self, keys: &[u64], mut found: impl FnMut(usize, u32)) {
-        let (blocks, rest) = keys.as_chunks::<LANES>();
-        for (block, keys) in blocks.iter().enumerate() {
-            for (lane, at) in self.best_of_lanes(keys).into_iter().enumerate() {
-                found(block * LANES + lane, at);
+    pub(crate) fn best_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        assert_eq!(keys.len(), out.len(), "as many answers as keys");
+        let mut batch = [0; BATCH];
+        for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
+            let batch = &mut batch[..keys.len()];
+            for (slot, &key) in batch.iter_mut().zip(keys) {
+                *slot = mixed(key);
             }
-        }
-        for (i, &key) in rest.iter().enumerate() {
-            found(blocks.len() * LANES + i, self.best(key));
+            self.nodes.best_many(self.simd, batch, NodeId::numbers_mut(out));
         }
     }
 
@@ -89,7 +57,7 @@ impl Seeds {
     pub(crate) fn cheapest(&self, weights: &[f64], key: u64) -> u32 {
         const MARGIN: f64 = 1.0 + 1e-9;
         let (mut best, mut bound, mut at) = (f64::INFINITY, f64::INFINITY, 0);
-        for ((position, score), &weight) in (0_u32..).zip(self.scores(Halves::of_key(key))).zip(weights) {
+        for ((position, score), &weight) in (0_u32..).zip(self.scores(key)).zip(weights) {
             if 1.0 - unit(score) > bound * weight {
                 continue;
             }
@@ -103,7 +71,7 @@ impl Seeds {
 
     /// The `k` best nodes, best first: by score, or by cost where there are weights.
     pub(crate) fn top(&self, weights: Option<&[f64]>, key: u64, k: usize) -> Vec<u32> {
-        let scores = self.scores(Halves::of_key(key));
+        let scores = self.scores(key);
         match weights {
             None => leading(scores.map(std::cmp::Reverse), k, Ord::cmp),
             Some(weights) => {
@@ -133,26 +101,15 @@ mod tests {
     use super::*;
     use crate::cost;
 
-    /// Scores cut to 4 bits tie all the time, and the smaller name must win in every order.
+    /// Nodes of one seed tie for every key, and the smaller name must win in every order of the list.
     #[test]
     fn ties_go_to_the_smaller_name_whatever_the_order_of_the_list() {
-        let names = ["delta", "alpha", "echo", "bravo", "charlie"];
-        let winner = |order: &mut dyn Iterator<Item = &'static str>, key: u64| {
-            let mut sorted: Vec<&str> = order.collect();
-            sorted.sort_unstable();
-            sorted[highest(sorted.iter().map(|name| crate::score(key, name) >> 28)) as usize]
-        };
-        let mut ties = 0;
-        for key in 0..2000 {
-            let forward = winner(&mut names.into_iter(), key);
-            assert_eq!(forward, winner(&mut names.into_iter().rev(), key));
-            let cut = |name: &str| crate::score(key, name) >> 28;
-            let best: Vec<&str> = names.into_iter().filter(|name| cut(name) == cut(forward)).collect();
-            ties += usize::from(best.len() > 1);
-            assert_eq!(best.iter().min(), Some(&forward));
-            assert!(names.iter().all(|name| cut(name) <= cut(forward)));
-        }
-        assert!(ties > 100, "the test needs ties");
+        let seeds = Seeds::new((0..5).map(|_| crate::score::seed("same")));
+        let keys: Vec<u64> = (0..100).collect();
+        let mut out = vec![NodeId(9); keys.len()];
+        seeds.best_many(&keys, &mut out);
+        assert!(out.iter().all(|&node| node == NodeId(0)));
+        assert!(keys.iter().all(|&key| seeds.best(key) == 0 && seeds.top(None, key, 3) == [0, 1, 2]));
     }
 
     #[test]

@@ -28,6 +28,10 @@ impl Sharder for RingSharder {
         self.table.owner(key)
     }
 
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        self.table.owners(keys, out);
+    }
+
     fn members(&self) -> &Members {
         &self.members
     }

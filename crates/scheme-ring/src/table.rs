@@ -1,8 +1,6 @@
 use shardlab_core::{NodeId, Shares};
-
-/// How many points a lookup compares without a branch. With about one point in a cell of the index,
-/// a key needs more in fewer than one of a hundred lookups.
-const STRIDE: usize = 4;
+use shardlab_kernels::Simd;
+use shardlab_kernels::ring::{Points, STRIDE};
 
 /// The index stops growing at 2^24 cells (64 MiB); larger rings search a few more points in a cell.
 const MAX_INDEX_BITS: u32 = 24;
@@ -23,6 +21,7 @@ pub struct RingTable {
     width: u32,
     shift: u32,
     dropped: u64,
+    simd: Simd,
 }
 
 /// An index into memory. Sizes were checked against what a u32 can number.
@@ -92,6 +91,7 @@ impl RingTable {
             width,
             shift,
             dropped: bytes(count - kept),
+            simd: Simd::best(),
         }
     }
 
@@ -106,24 +106,16 @@ impl RingTable {
             .saturating_add(points.saturating_add(1 + cells).saturating_mul(4))
     }
 
+    #[inline]
+    fn as_points(&self) -> Points<'_> {
+        Points { positions: &self.positions, index: &self.index, shift: self.shift }
+    }
+
     /// The first point at or after the key, as an index that equals [`len`](Self::len) where the
     /// circle wraps.
     #[inline]
     fn successor(&self, key: u64) -> usize {
-        let cell = cell_of(key, self.shift);
-        let Some(&first) = self.index.get(cell) else { return self.len() };
-        let first = first as usize;
-        // The count of smaller points is right even where they end, since those of the next cell
-        // and the sentinels are not smaller than any key of this one.
-        let window = &self.positions[first..first + STRIDE];
-        let smaller = window.iter().map(|&position| usize::from(position < key)).sum::<usize>();
-        if smaller < STRIDE { first + smaller } else { self.successor_after(key, cell, first + STRIDE) }
-    }
-
-    #[cold]
-    fn successor_after(&self, key: u64, cell: usize, from: usize) -> usize {
-        let to = self.index.get(cell + 1).map_or(self.len(), |&next| next as usize);
-        from + self.positions[from..to.max(from)].partition_point(|&position| position < key)
+        self.as_points().successor(key)
     }
 
     /// The owner of the first point at or after the key; of the first point of all where there is none.
@@ -131,6 +123,14 @@ impl RingTable {
     #[must_use]
     pub fn owner(&self, key: u64) -> NodeId {
         self.owners[self.successor(key)]
+    }
+
+    /// As [`owner`](Self::owner) for many keys.
+    ///
+    /// # Panics
+    /// The slices differ in length.
+    pub fn owners(&self, keys: &[u64], out: &mut [NodeId]) {
+        self.as_points().owners(self.simd, NodeId::numbers(&self.owners), keys, NodeId::numbers_mut(out));
     }
 
     /// The point that decides for a key: its index in ascending order and its position.
