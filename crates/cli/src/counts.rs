@@ -1,4 +1,4 @@
-//! Counts that somebody already has: a list of numbers, or the text of `_cat/shards`.
+//! Counts that somebody already has: a list of numbers, or `_cat/shards` as text or as JSON.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -27,6 +27,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Counts>> {
     read.with_context(|| format!("cannot read {place}"))?;
     let text = std::str::from_utf8(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes))
         .with_context(|| format!("{place}: not text"))?;
+    // A list of numbers in brackets is JSON as well, and nothing else here begins with one.
+    if text.trim_start().starts_with(['[', '{']) {
+        return json(text, &place);
+    }
     // A list of counts holds nothing but numbers, and a table of shards always has a p or an r.
     let is_word = |word: &str| !word.is_empty() && whole(word).is_err();
     let is_table = text.lines().any(|line| line.split_whitespace().count() > 2)
@@ -71,8 +75,24 @@ pub(crate) fn numbers(text: &str, place: &str) -> anyhow::Result<Vec<u64>> {
 fn whole(word: &str) -> anyhow::Result<u64> {
     match word.parse() {
         Ok(count) if word.bytes().all(|byte| byte.is_ascii_digit()) => Ok(count),
-        _ => bail!("a count is a whole number from 0 to 18446744073709551615"),
+        _ => bail!("a count is a whole number from 0 to 18446744073709551615{}", next_step(word)),
     }
+}
+
+/// What to do about a count as people or tools for people write it.
+fn next_step(word: &str) -> &'static str {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let groups: Vec<&str> = word.split([',', '.', '_', '\'']).collect();
+    if groups.len() > 1 && digits(groups[0]) && groups[1..].iter().all(|group| digits(group) && group.len() == 3) {
+        return "; leave out what groups the digits, as in 1234567";
+    }
+    let number = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if number.len() < word.len() && digits(whole) && digits(fraction) {
+        return "; a number with a unit was rounded, and a verdict needs every document: ask for plain numbers (the \
+                column docs of _cat/shards has them; a store size is no count)";
+    }
+    ""
 }
 
 /// What a shard can be doing, in the words of `_cat/shards`.
@@ -159,8 +179,7 @@ impl Columns {
 /// order in which the indices appear. Several outputs may follow one another.
 fn cat_shards(text: &str, place: &str) -> anyhow::Result<Vec<Counts>> {
     let mut columns = Columns::DEFAULT;
-    let mut order: Vec<&str> = Vec::new();
-    let mut indices: BTreeMap<&str, Vec<(u32, u64)>> = BTreeMap::new();
+    let mut shards = Shards::default();
     for (line, row) in (1..).zip(text.lines()) {
         let fields: Vec<&str> = row.split_whitespace().collect();
         if fields.is_empty() {
@@ -171,35 +190,101 @@ fn cat_shards(text: &str, place: &str) -> anyhow::Result<Vec<Counts>> {
             columns = Columns::of_header(&fields, &place)?;
             continue;
         }
-        if let Some((index, shard, docs)) = columns.primary(&fields).context(place)? {
-            indices
-                .entry(index)
-                .or_insert_with(|| {
-                    order.push(index);
-                    Vec::new()
-                })
-                .push((shard, docs));
-        }
+        shards.add(&columns, &fields, place)?;
     }
-    if indices.is_empty() {
-        bail!("{place}: no primary shard; is this the text of _cat/shards?");
-    }
-    let complete = |index: &str| {
-        let mut shards = indices.remove(index).unwrap_or_default();
-        shards.sort_unstable();
-        for (expected, (shard, _)) in (0..).zip(&shards) {
-            if *shard != expected {
-                let fault = if *shard < expected { "is there twice" } else { "is missing" };
-                bail!("{place}: index {index:?}: primary shard {} {fault}", expected.min(*shard));
+    shards.complete(place)
+}
+
+/// The primaries of each index.
+#[derive(Default)]
+struct Shards {
+    /// Indices in the order in which they appear.
+    order: Vec<String>,
+    primaries: BTreeMap<String, Vec<(u32, u64)>>,
+}
+
+impl Shards {
+    fn add(&mut self, columns: &Columns, fields: &[&str], place: String) -> anyhow::Result<()> {
+        if let Some((index, shard, docs)) = columns.primary(fields).context(place)? {
+            if !self.primaries.contains_key(index) {
+                self.order.push(index.to_owned());
             }
+            self.primaries.entry(index.to_owned()).or_default().push((shard, docs));
         }
-        let counts: Vec<u64> = shards.into_iter().map(|(_, docs)| docs).collect();
-        if counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count)).is_none() {
-            bail!("{place}: index {index:?}: the counts add up to 2^64 or more");
+        Ok(())
+    }
+
+    /// One distribution an index, once every shard is there exactly once.
+    fn complete(self, place: &str) -> anyhow::Result<Vec<Counts>> {
+        let Self { order, mut primaries } = self;
+        if order.is_empty() {
+            bail!("{place}: no primary shard; is this the text of _cat/shards?");
         }
-        Ok(Counts { index: Some(index.to_owned()), counts })
+        let complete = |index: String| {
+            let mut shards = primaries.remove(&index).unwrap_or_default();
+            shards.sort_unstable();
+            for (expected, (shard, _)) in (0..).zip(&shards) {
+                if *shard != expected {
+                    let fault = if *shard < expected { "is there twice" } else { "is missing" };
+                    bail!("{place}: index {index:?}: primary shard {} {fault}", expected.min(*shard));
+                }
+            }
+            let counts: Vec<u64> = shards.into_iter().map(|(_, docs)| docs).collect();
+            if counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count)).is_none() {
+                bail!("{place}: index {index:?}: the counts add up to 2^64 or more");
+            }
+            Ok(Counts { index: Some(index), counts })
+        };
+        order.into_iter().map(complete).collect()
+    }
+}
+
+/// A row of `_cat/shards?format=json`; the server writes numbers as texts, and nothing for shards that
+/// are nowhere.
+#[derive(serde::Deserialize)]
+struct JsonShard {
+    #[serde(alias = "i", alias = "idx")]
+    index: Option<String>,
+    #[serde(alias = "s", alias = "sh")]
+    shard: Option<serde_json::Value>,
+    #[serde(alias = "p", alias = "pr", alias = "primaryOrReplica")]
+    prirep: Option<String>,
+    #[serde(alias = "st")]
+    state: Option<String>,
+    #[serde(alias = "d", alias = "dc")]
+    docs: Option<serde_json::Value>,
+}
+
+/// Reads `_cat/shards?format=json`, or a plain list of numbers in brackets.
+fn json(text: &str, place: &str) -> anyhow::Result<Vec<Counts>> {
+    if let Ok(list) = serde_json::from_str::<Vec<u64>>(text) {
+        let list: Vec<String> = list.iter().map(u64::to_string).collect();
+        return Ok(vec![Counts { index: None, counts: numbers(&list.join(","), place)? }]);
+    }
+    let rows: Vec<JsonShard> = serde_json::from_str(text).with_context(|| {
+        format!("{place}: this JSON is not that of _cat/shards; ask for GET _cat/shards?format=json, or for its text")
+    })?;
+    // The rows go the way of the text, so that both forms are judged by the same rules.
+    let word = |value: Option<&serde_json::Value>| match value {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(serde_json::Value::Number(number)) => number.to_string(),
+        _ => String::new(),
     };
-    order.into_iter().map(complete).collect()
+    let mut shards = Shards::default();
+    for (row, shard) in (1..).zip(&rows) {
+        let place = format!("{place}: row {row}");
+        let text = |value: &Option<String>, name: &str| {
+            value.clone().filter(|value| !value.is_empty()).with_context(|| {
+                format!("{place}: no {name}; ask for GET _cat/shards?format=json&h=index,shard,prirep,state,docs")
+            })
+        };
+        let (index, prirep) = (text(&shard.index, "index")?, text(&shard.prirep, "prirep")?);
+        let state = shard.state.clone().unwrap_or_else(|| "STARTED".to_owned());
+        let (number, docs) = (word(shard.shard.as_ref()), word(shard.docs.as_ref()));
+        let fields = [index.as_str(), &number, &prirep, &state, &docs];
+        shards.add(&Columns::DEFAULT, &fields, place)?;
+    }
+    shards.complete(place)
 }
 
 #[cfg(test)]
@@ -235,6 +320,37 @@ mod tests {
         assert!(refusal("a 0 p STARTED 5\na 0 p STARTED 5\n").contains("primary shard 0 is there twice"));
         assert!(refusal("a 0 r STARTED 5\n").contains("no primary shard"));
         assert!(refusal("index shard prirep store\na 0 p 5\n").contains("no column \"docs\""));
+    }
+
+    #[test]
+    fn json_of_the_server_is_judged_by_the_rules_of_its_text() {
+        let row = |shard: &str, prirep: &str, docs: &str| {
+            format!(
+                r#"{{"index":"a","shard":"{shard}","prirep":"{prirep}","state":"STARTED","docs":{docs},"store":"1mb"}}"#
+            )
+        };
+        let read = |rows: &[String]| json(&format!("[{}]", rows.join(",")), "t");
+        let found = read(&[row("1", "p", "\"12\""), row("0", "p", "10"), row("0", "r", "null")]).unwrap();
+        assert_eq!((found[0].index.as_deref(), found[0].counts.as_slice()), (Some("a"), &[10, 12][..]));
+        let refused = |rows: &[String]| format!("{:#}", read(rows).unwrap_err());
+        assert!(refused(&[row("1", "p", "5")]).contains("primary shard 0 is missing"));
+        assert!(refused(&[row("0", "p", "\"1.2k\"")]).contains("row 1: docs: \"1.2k\""));
+        assert!(refused(&[row("0", "p", "null")]).contains("row 1: docs: \"\""));
+        assert!(refused(&["{\"health\":\"green\"}".to_owned()]).contains("row 1: no index"));
+        assert!(json("{\"a\":1}", "t").is_err() && json("[1,", "t").is_err());
+        assert_eq!(json("[1, 2,\n3]", "t").unwrap()[0].counts, [1, 2, 3]);
+    }
+
+    #[test]
+    fn counts_for_people_are_refused_with_what_to_do() {
+        let said = |word: &str| format!("{:#}", whole(word).unwrap_err());
+        for word in ["1,234", "1.234.567", "12_345"] {
+            assert!(said(word).contains("leave out what groups the digits"), "{word}");
+        }
+        for word in ["1.2k", "3M", "5gb"] {
+            assert!(said(word).contains("was rounded"), "{word}");
+        }
+        assert!(!said("x").contains(';') && !said("1,23").contains(';'));
     }
 
     #[test]

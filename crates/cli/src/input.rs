@@ -122,6 +122,14 @@ impl KeyArgs {
         Ok(self.hash.as_deref().map(shardlab_hash::by_name).transpose()?)
     }
 
+    /// Whether each line of a file is taken as a key, because its form or its name says so or nothing does.
+    pub(crate) fn are_whole_lines(&self) -> bool {
+        self.keys.as_ref().is_some_and(|path| match self.keys_format {
+            Some(format) => format == FormatArg::Lines,
+            None => path.as_os_str() == "-" || Format::of_name(path) == Format::Lines,
+        })
+    }
+
     pub(crate) fn read_options(&self, rules: KeyRules) -> ReadOptions {
         ReadOptions {
             format: self.keys_format.map(|format| match format {

@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use shardlab_report::{Format, for_json, for_terminal};
+use shardlab_report::{Format, fit, for_json, for_terminal};
 
 /// How a command prints a table for people and programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -35,6 +35,13 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to stdout")
 }
 
+/// Prints text and tables for people, with lines that are too long for the terminal wrapped. A table in
+/// another form goes out as it is.
+pub(crate) fn print_text(text: &str, format: Format) -> anyhow::Result<()> {
+    let width = if format == Format::Terminal { terminal_width() } else { None };
+    print(&fit(text, width))
+}
+
 /// Prints JSON to stdout, with what could steer a terminal escaped as JSON escapes it.
 pub(crate) fn print_json(json: &str) -> anyhow::Result<()> {
     print(&(for_json(json).into_owned() + "\n"))
@@ -50,9 +57,14 @@ pub(crate) fn note(words: &str) {
     say(&format!("note: {}", for_terminal(words)));
 }
 
-/// The width of the terminal on stdout, if it is one.
+/// The width of the terminal on stdout, if it is one: what `COLUMNS` says, else what the terminal says.
 pub(crate) fn terminal_width() -> Option<u16> {
-    console::Term::stdout().size_checked().map(|(_, columns)| columns)
+    let terminal = console::Term::stdout();
+    if !terminal.is_term() {
+        return None;
+    }
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    asked.filter(|&columns: &u16| columns > 0).or_else(|| terminal.size_checked().map(|(_, columns)| columns))
 }
 
 /// The folder that a file stands in.

@@ -21,4 +21,4 @@ pub use placer::{Hashed, Mapped, MappedError, Placer, Step};
 pub use raw::{RawBatch, RawChunk, RawKey, TextColumn, Texts};
 pub use refusal::{Refusal, RefusalKind, ResizeOperation};
 pub use scheme::{About, Disruption, Knob, OptionDoc, Promises, Resizing, Scheme};
-pub use sharder::{LeastShrink, NodeId, Period, Resizable, RoutingSpread, Sharder, Shares, TopK};
+pub use sharder::{LeastShrink, NodeId, Period, RangeSplit, Resizable, RoutingSpread, Sharder, Shares, TopK};

@@ -19,8 +19,8 @@ pub use inspect::{
 pub use machines::{MachineRows, Removal, Removals};
 pub use path::{PathRows, PathStep, StepOutcome, StepRows};
 pub use split_plan::{
-    ChildShards, Costs, How, PredictedDocuments, PredictedShard, ResizeAlternative, ResizeBytes, ResizeStep, ShardFit,
-    SplitPlan, Spread,
+    ChildShards, Costs, How, OneShard, OneShardPart, OneShardRule, PredictedDocuments, PredictedShard,
+    ResizeAlternative, ResizeBytes, ResizeStep, ShardFit, ShardSize, SplitPlan, Spread,
 };
 pub use tune::{Answer, Loss, NodeCount, Tried, Tuning};
 pub use what_if::{Fate, Flow, NodeFlow, WhatIf};
@@ -107,8 +107,26 @@ pub struct Balance {
     /// nodes have equal weights and it is not too small to matter.
     #[serde(serialize_with = "rounded_option", skip_serializing_if = "Option::is_none")]
     pub empty_probability: Option<f64>,
+    /// How full the fullest node gets by chance alone, where that was worked out: equal weights, several
+    /// nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_peak: Option<ChancePeak>,
     /// What the spread means.
     pub verdict: Verdict,
+}
+
+/// What a perfectly fair random placement does to the fullest node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChancePeak {
+    /// The expected peak-to-average.
+    #[serde(serialize_with = "rounded")]
+    pub mean: f64,
+    /// The peak-to-average that is exceeded in at most one of a hundred cases.
+    #[serde(serialize_with = "rounded")]
+    pub p99: f64,
+    /// The probability that all nodes get exactly the same; 0 where the keys cannot be shared out so.
+    #[serde(serialize_with = "rounded")]
+    pub even_probability: f64,
 }
 
 /// Load by the weight column of the key set, beside the count of keys.

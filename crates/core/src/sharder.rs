@@ -192,9 +192,41 @@ pub trait Resizable {
         Vec::new()
     }
 
+    /// The rules by which shard `shard` alone could be cut into `parts`, the others left as they are.
+    fn splits_of_one(&self, shard: NodeId, parts: u32) -> Vec<RangeSplit> {
+        let _ = (shard, parts);
+        Vec::new()
+    }
+
     /// How far the documents of one routing value spread, where an option of the index spreads them.
     fn routing_spread(&self) -> Option<RoutingSpread> {
         None
+    }
+}
+
+/// A rule that cuts one shard: a number of each key falls into one of several consecutive ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RangeSplit {
+    /// Its name for programs.
+    pub rule: &'static str,
+    /// What it does and who does so, for people.
+    pub words: String,
+    /// The number is the floor remainder by this of the low 32 bits of the key, read as a signed number;
+    /// where there is none, it is that signed number itself.
+    pub modulus: Option<u32>,
+    /// The first and the last number of each part, ascending; or why the rule cannot cut this shard so.
+    pub ranges: Result<Vec<(i64, i64)>, String>,
+}
+
+impl RangeSplit {
+    /// The part that a key of the shard falls into.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the low 32 bits of a key are the number")]
+    pub fn part_of(&self, key: u64) -> Option<usize> {
+        let signed = i64::from((key as u32).cast_signed());
+        let number = self.modulus.map_or(signed, |modulus| signed.rem_euclid(i64::from(modulus)));
+        let ranges = self.ranges.as_ref().ok()?;
+        ranges.iter().position(|(first, last)| (first..=last).contains(&&number))
     }
 }
 

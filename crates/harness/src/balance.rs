@@ -92,6 +92,7 @@ pub fn balance(counts: &[u64], fair: &Fair, shares: Option<&Shares>, rows: usize
             Fair::Equal(nodes) => empty_probability(total, *nodes),
             Fair::Weighted(_) => None,
         },
+        chance_peak: None,
         verdict,
     }
 }

@@ -7,6 +7,7 @@ use shardlab_core::{Change, Disruption, KeyHasher, KeyRules, Members, NO_HASH, N
 use shardlab_keys::{Documents, Progress};
 
 use crate::balance::{Fair, balance, weight_load};
+use crate::chance::with_chance_peak;
 use crate::error::{CompareError, Impossible};
 use crate::movement::After;
 use crate::pass::{self, PassResult, PassRow, RowTally};
@@ -276,7 +277,7 @@ impl Judge<'_> {
             Err(reason) => Ok(ChangeOutcome::NotApplicable { not_applicable: reason.clone() }),
         });
         Ok(Measured {
-            balance: balance(&tally.counts, self.fair, self.shares, rows),
+            balance: with_chance_peak(balance(&tally.counts, self.fair, self.shares, rows), self.fair),
             weight_load: tally.weights.as_ref().map(|sums| weight_load(sums, self.fair)),
             movement: Movements {
                 add_one: add_one?,

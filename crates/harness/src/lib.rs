@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod balance;
+mod chance;
 mod compare;
 mod drive;
 mod error;
@@ -11,6 +12,7 @@ mod reading;
 mod timing;
 
 pub use balance::{Fair, balance, weight_load};
+pub use chance::{chance_peak, with_chance_peak};
 pub use compare::{Plan, Request, RowRequest};
 pub use drive::drive;
 pub use error::{CompareError, Impossible};

@@ -63,6 +63,11 @@ pub(crate) fn likely_id<'a>(names: impl Iterator<Item = &'a [u8]> + Clone) -> Op
     names.min_by_key(|name| rank(name))
 }
 
+/// The name that differs from the wanted one in upper and lower case or in blanks around it alone.
+pub(crate) fn misspelled<'a>(mut names: impl Iterator<Item = &'a [u8]>, wanted: &[u8]) -> Option<&'a [u8]> {
+    names.find(|name| name.trim_ascii().eq_ignore_ascii_case(wanted.trim_ascii()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ mod table;
 mod tune;
 mod units;
 mod what_if;
+mod wrap;
 
 pub use chart::{ChartError, load_chart};
 pub use comparison::{comparison_csv, comparison_json, comparison_text};
@@ -21,3 +22,4 @@ pub use table::{Format, Table};
 pub use tune::tune_text;
 pub use units::{bytes, nanoseconds, percent, ratio};
 pub use what_if::{removals_text, what_if_summary, what_if_text};
+pub use wrap::fit;

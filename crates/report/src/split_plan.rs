@@ -1,5 +1,5 @@
 use shardlab_core::ResizeOperation;
-use shardlab_core::rows::{Balance, How, ResizeAlternative, SplitPlan};
+use shardlab_core::rows::{Balance, How, OneShardRule, ResizeAlternative, SplitPlan};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
@@ -28,7 +28,12 @@ pub fn split_plan_text(plan: &SplitPlan, format: Format, width: Option<u16>) -> 
     let goal = plan.to.map_or_else(|| ", what is legal".to_owned(), |to| format!(" to {to}"));
     let routing =
         plan.routing_shards.map_or_else(String::new, |routing_shards| format!(" ({routing_shards} routing shards)"));
-    block(&escape(&format!("{}: {} shards{routing}{goal}", plan.scheme, plan.from)));
+    block(&escape(&format!(
+        "{}: {} {}{routing}{goal}",
+        plan.scheme,
+        plan.from,
+        if plan.from == 1 { "shard" } else { "shards" }
+    )));
     block(&legal(plan).render(format, width));
     let list = |sentences: &[String]| {
         sentences.iter().map(|words| format!("- {}", escape(words))).collect::<Vec<_>>().join("\n")
@@ -42,6 +47,21 @@ pub fn split_plan_text(plan: &SplitPlan, format: Format, width: Option<u16>) -> 
         if plan.bytes.is_some() {
             block("Bytes of these ways, replicas not counted:");
             block(&way_bytes(plan).render(format, width));
+        }
+    }
+    if !plan.sizes.is_empty() {
+        block("What a shard holds at each legal count, if all are alike:");
+        block(&sizes(plan).render(format, width));
+    }
+    if let Some(one) = &plan.one_shard {
+        let held = one.keys.map_or_else(String::new, |keys| format!(", which holds {keys} of the documents"));
+        block(&escape(&format!("Shard {} alone cut into {}{held}:", one.shard, one.parts)));
+        for rule in &one.rules {
+            block(&escape(&format!("{}.", rule.words)));
+            match &rule.refused {
+                Some(reason) => block(&escape(&format!("This rule cannot do it: {reason}."))),
+                None => block(&parts(rule).render(format, width)),
+            }
         }
     }
     if let Some(children) = children(plan) {
@@ -163,8 +183,10 @@ fn ways(plan: &SplitPlan) -> Table {
         "documents rewritten",
         "shard number changed",
         "left its parent",
+        "fullest new shard",
+        "documents in it",
         "open shards",
-        "documents in a shard",
+        "heap of these",
     ];
     let mut table = Table::new(headings).with_numbers(3..headings.len());
     for way in &plan.alternatives {
@@ -182,17 +204,20 @@ fn ways(plan: &SplitPlan) -> Table {
             rewritten,
             way.number_changed_fraction.map_or_else(dash, percent),
             way.left_parent_fraction.map_or_else(dash, percent),
+            format!("{} of all", percent(way.costs.fullest_shard_fraction)),
+            way.costs.most_documents_per_shard.map_or_else(String::new, |documents| documents.to_string()),
             way.costs.open_shards.to_string(),
-            way.costs.most_documents_per_shard.map_or_else(dash, |documents| documents.to_string()),
+            way.costs.transient_heap_bytes.map_or_else(String::new, size),
         ]);
     }
-    table
+    table.without_empty_columns()
 }
 
 fn way_bytes(plan: &SplitPlan) -> Table {
     let headings = [
         "way",
         "a shard at the end",
+        "fullest new shard",
         "written, linked",
         "written, copied",
         "disk, linked",
@@ -207,6 +232,7 @@ fn way_bytes(plan: &SplitPlan) -> Table {
         let Some(bytes) = &way.bytes else { continue };
         let sizes = [
             bytes.per_shard_after,
+            bytes.fullest_shard,
             bytes.written_with_hard_links,
             bytes.written_without_hard_links,
             bytes.peak_with_hard_links,
@@ -221,13 +247,44 @@ fn way_bytes(plan: &SplitPlan) -> Table {
     table
 }
 
-fn raw_legal(plan: &SplitPlan) -> Table {
-    let mut table = Table::new(["to", "operation"]).with_numbers([0]);
-    let shrinks = plan.legal_shrinks.iter().map(|to| (to, ResizeOperation::Shrink));
-    for (to, operation) in shrinks.chain(plan.legal_splits.iter().map(|to| (to, ResizeOperation::Split))) {
-        table.row([to.to_string(), word(operation).to_owned()]);
+fn sizes(plan: &SplitPlan) -> Table {
+    let mut table = Table::new(["shards", "by", "bytes a shard", "documents a shard"]).with_numbers([0, 2, 3]);
+    // From one shard nearly every count is legal, and the first of them tell enough.
+    for row in plan.sizes.iter().take(MOST_SHARDS) {
+        table.row([
+            row.shards.to_string(),
+            row.operation.map_or("as it is", word).to_owned(),
+            row.bytes_per_shard.map_or_else(String::new, size),
+            row.documents_per_shard.map_or_else(String::new, |documents| documents.to_string()),
+        ]);
     }
-    table
+    table.without_empty_columns()
+}
+
+fn parts(rule: &OneShardRule) -> Table {
+    let mut table = Table::new(["part", "from", "to", "documents", "bytes"]).with_numbers(0..5);
+    for (place, part) in rule.parts.iter().take(MOST_SHARDS).enumerate() {
+        table.row([
+            place.to_string(),
+            part.from.to_string(),
+            part.to.to_string(),
+            part.keys.map_or_else(String::new, |keys| keys.to_string()),
+            part.bytes.map_or_else(String::new, size),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn raw_legal(plan: &SplitPlan) -> Table {
+    let mut table = Table::new(["to", "operation", "bytes_per_shard", "documents_per_shard"]).with_numbers([0, 2, 3]);
+    let shrinks = plan.legal_shrinks.iter().map(|to| (to, ResizeOperation::Shrink));
+    for (&to, operation) in shrinks.chain(plan.legal_splits.iter().map(|to| (to, ResizeOperation::Split))) {
+        let size = plan.sizes.iter().find(|size| size.shards == to);
+        let bytes = size.and_then(|size| size.bytes_per_shard).map_or_else(String::new, |bytes| bytes.to_string());
+        let docs = size.and_then(|size| size.documents_per_shard).map_or_else(String::new, |docs| docs.to_string());
+        table.row([to.to_string(), word(operation).to_owned(), bytes, docs]);
+    }
+    table.without_empty_columns()
 }
 
 /// One row a way, every number as it is.
@@ -249,6 +306,8 @@ fn raw_ways(plan: &SplitPlan) -> Table {
         "peak_without_hard_links_bytes",
         "relocated_at_most_bytes",
         "seconds",
+        "fullest_shard_fraction",
+        "transient_heap_bytes",
     ];
     let mut table = Table::new(headings).with_numbers(3..headings.len());
     let fraction =
@@ -278,7 +337,9 @@ fn raw_ways(plan: &SplitPlan) -> Table {
         let sizes =
             sizes.map_or_else(|| std::array::from_fn(|_| String::new()), |sizes| sizes.map(|size| size.to_string()));
         let seconds = fraction(way.bytes.as_ref().and_then(|bytes| bytes.seconds));
-        table.row(cells.into_iter().chain(sizes).chain([seconds]));
+        let heap = way.costs.transient_heap_bytes.map_or_else(String::new, |heap| heap.to_string());
+        let fullest = fraction(Some(way.costs.fullest_shard_fraction));
+        table.row(cells.into_iter().chain(sizes).chain([seconds, fullest, heap]));
     }
     table
 }
@@ -308,6 +369,9 @@ fn balances(plan: &SplitPlan) -> Table {
     };
     line("before", &documents.before);
     line("after", &documents.after);
+    if let Some(by_id) = &documents.by_id {
+        line("after, if ids alone decided", by_id);
+    }
     table.row([
         "shard number changed".to_owned(),
         percent(documents.number_changed_fraction),
@@ -326,9 +390,16 @@ fn balances(plan: &SplitPlan) -> Table {
 }
 
 fn shards(plan: &SplitPlan) -> Table {
-    let mut table = Table::new(["shard", "documents", "bytes"]).with_numbers([0, 1, 2]);
+    let headings = ["shard", "documents", "bytes", "documents by id", "bytes by id"];
+    let mut table = Table::new(headings).with_numbers(0..headings.len());
     for shard in plan.documents.iter().flat_map(|documents| &documents.per_shard) {
-        table.row([shard.shard.to_string(), shard.keys.to_string(), shard.bytes.map_or_else(String::new, size)]);
+        table.row([
+            shard.shard.to_string(),
+            shard.keys.to_string(),
+            shard.bytes.map_or_else(String::new, size),
+            shard.keys_by_id.map_or_else(String::new, |keys| keys.to_string()),
+            shard.bytes_by_id.map_or_else(String::new, size),
+        ]);
     }
     table.without_empty_columns()
 }

@@ -1,6 +1,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle, presets};
 
 use crate::escape::{for_csv, for_markdown, for_terminal};
+use crate::wrap::{share_out, wrap};
 
 /// Forms of a table for people and programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,15 @@ pub enum Format {
     /// Comma-separated values.
     Csv,
 }
+
+/// What stands around the text of a column.
+const GAP: usize = 3;
+
+/// Texts are not wrapped to less than this as long as there is room.
+const READABLE: usize = 16;
+
+/// Words longer than this may be broken.
+const LONG_WORD: usize = 32;
 
 /// Columns set apart by space alone, with one line below the headings.
 const PLAIN: TableStyle = TableStyle::new()
@@ -68,13 +78,17 @@ impl Table {
     }
 
     /// The table as text, ending in a line feed. Where a terminal's width is given and too small,
-    /// the columns stand in several tables that all begin with the first column.
+    /// headings and texts are wrapped, and where that is not enough the columns stand in several tables
+    /// that all begin with the first column.
     #[must_use]
     pub fn render(&self, format: Format, width: Option<u16>) -> String {
         match format {
             Format::Csv => self.csv(),
             // A row of a Markdown table is one line of text.
-            Format::Markdown => self.drawn(0..self.header.len(), presets::ASCII_MARKDOWN, " ", for_markdown),
+            Format::Markdown => {
+                let columns = (0..self.header.len()).map(|column| (column, usize::MAX));
+                self.drawn(columns, presets::ASCII_MARKDOWN, " ", for_markdown)
+            }
             Format::Terminal => {
                 let parts = self.parts(width.map_or(usize::MAX, usize::from));
                 let drawn = parts.into_iter().map(|columns| self.drawn(columns, PLAIN, "\n", for_terminal));
@@ -107,48 +121,83 @@ impl Table {
         std::iter::once(first).chain(rest.into_iter().flat_map(|rest| rest.split('\n')))
     }
 
-    /// Which columns stand together so that each part fits the width.
-    fn parts(&self, width: usize) -> Vec<Vec<usize>> {
-        let cells =
-            |column: usize| self.rows.iter().filter_map(move |row| row.get(column)).chain([&self.header[column]]);
-        let needs = |column: usize| {
-            let longest =
-                cells(column).flat_map(|cell| self.lines(cell)).map(|line| for_terminal(line).chars().count());
-            longest.max().unwrap_or(0) + 3
+    /// The longest line and the longest word of a column, in characters as shown.
+    fn extent(&self, column: usize) -> (usize, usize) {
+        let numeric = self.numeric.contains(&column);
+        let mut extent = (0, 0);
+        let mut take = |cell: &str, whole: bool| {
+            for line in self.lines(cell).map(for_terminal) {
+                let longest = line.chars().count();
+                let word = line.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+                extent = (longest.max(extent.0), if whole { longest } else { word }.max(extent.1));
+            }
+        };
+        take(&self.header[column], false);
+        for cell in self.rows.iter().filter_map(|row| row.get(column)) {
+            // A number is read as one.
+            take(cell, numeric);
+        }
+        extent
+    }
+
+    /// Which columns stand together so that each part fits the width, and how wide each may be.
+    fn parts(&self, width: usize) -> Vec<Vec<(usize, usize)>> {
+        let extents: Vec<(usize, usize)> = (0..self.header.len()).map(|column| self.extent(column)).collect();
+        let whole: usize = extents.iter().map(|(line, _)| line + GAP).sum();
+        if whole <= width {
+            return vec![extents.iter().enumerate().map(|(column, &(line, _))| (column, line)).collect()];
+        }
+        // Prose is wrapped before it gets too narrow to read; numbers and headings need their words.
+        let least = |column: usize| {
+            let (line, word) = extents[column];
+            let readable =
+                if self.numeric.contains(&column) { word } else { word.clamp(line.min(READABLE), LONG_WORD) };
+            line.min(readable)
         };
         let mut parts: Vec<Vec<usize>> = vec![vec![0]];
-        let mut used = needs(0);
+        let mut used = least(0) + GAP;
         for column in 1..self.header.len() {
-            let needed = needs(column);
-            if used.saturating_add(needed) > width && parts.last().is_some_and(|part| part.len() > 1) {
+            let needed = least(column) + GAP;
+            if used + needed > width && parts.last().is_some_and(|part| part.len() > 1) {
                 parts.push(vec![0]);
-                used = needs(0);
+                used = least(0) + GAP;
             }
             used += needed;
             if let Some(part) = parts.last_mut() {
                 part.push(column);
             }
         }
-        parts
+        let widths = |part: Vec<usize>| {
+            let needs: Vec<usize> = part.iter().map(|&column| extents[column].0).collect();
+            let least: Vec<usize> = part.iter().map(|&column| least(column)).collect();
+            let room = width.saturating_sub(GAP * part.len());
+            part.into_iter().zip(share_out(&needs, &least, room)).collect()
+        };
+        parts.into_iter().map(widths).collect()
     }
 
+    /// Draws columns, each wrapped to its width.
     fn drawn(
         &self,
-        columns: impl IntoIterator<Item = usize>,
+        columns: impl IntoIterator<Item = (usize, usize)>,
         style: TableStyle,
         line_feed: &str,
         escape: fn(&str) -> String,
     ) -> String {
-        let columns: Vec<usize> = columns.into_iter().collect();
-        let shown = |cell: &String| self.lines(cell).map(escape).collect::<Vec<_>>().join(line_feed);
+        let columns: Vec<(usize, usize)> = columns.into_iter().collect();
+        let shown = |cell: &String, width: usize| {
+            let lines = self.lines(cell).map(escape).flat_map(|line| wrap(&line, width));
+            lines.collect::<Vec<_>>().join(line_feed)
+        };
         let pick = |row: &[String]| -> Vec<String> {
-            columns.iter().map(|&column| row.get(column).map(shown).unwrap_or_default()).collect()
+            let cell = |&(column, width): &(usize, usize)| row.get(column).map(|cell| shown(cell, width));
+            columns.iter().map(|column| cell(column).unwrap_or_default()).collect()
         };
         let mut table = comfy_table::Table::new();
         table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(pick(&self.header));
         table.add_rows(self.rows.iter().map(|row| pick(row)));
-        for (place, column) in columns.iter().enumerate() {
+        for (place, (column, _)) in columns.iter().enumerate() {
             if self.numeric.contains(column)
                 && let Some(column) = table.column_mut(place)
             {
@@ -193,10 +242,24 @@ mod tests {
     }
 
     #[test]
+    fn headings_and_texts_are_wrapped_before_columns_are_parted() {
+        let mut table = Table::new(["way", "documents that are rewritten", "what it means"]).with_numbers([1]);
+        table.row(["12 > 24".into(), "1234567".into(), "a sentence that is much longer than the screen is".into()]);
+        let text = table.render(Format::Terminal, Some(48));
+        assert_eq!(text.matches("way").count(), 1, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 48), "{text}");
+        for words in ["12 > 24", "1234567", "documents"] {
+            assert!(text.contains(words), "{text}");
+        }
+        let whole = table.render(Format::Terminal, None);
+        assert_eq!(whole.lines().count(), 3, "{whole}");
+    }
+
+    #[test]
     fn a_narrow_terminal_gets_several_tables_that_begin_alike() {
         let text = sample().render(Format::Terminal, Some(20));
         assert_eq!(text.matches("key").count(), 2, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 22), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 20), "{text}");
         assert!(!text.contains('\u{1b}'));
     }
 }

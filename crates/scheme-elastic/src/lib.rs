@@ -5,6 +5,7 @@ mod elastic;
 mod error;
 mod index;
 mod notes;
+mod one_shard;
 mod placement;
 mod request;
 mod resize;

@@ -1,8 +1,8 @@
 use std::num::NonZeroU64;
 
 use shardlab_core::{
-    BuildError, Change, LeastShrink, Members, NodeId, Period, Refusal, Resizable, ResizeOperation, RoutingSpread,
-    Sharder, Shares, Step, Unsupported,
+    BuildError, Change, LeastShrink, Members, NodeId, Period, RangeSplit, Refusal, Resizable, ResizeOperation,
+    RoutingSpread, Sharder, Shares, Step, Unsupported,
 };
 use shardlab_kernels::Simd;
 use shardlab_kernels::remainder::SignedRemainder;
@@ -173,6 +173,10 @@ impl Resizable for ElasticSharder {
 
     fn preconditions(&self, operation: ResizeOperation) -> Vec<String> {
         crate::notes::preconditions(operation)
+    }
+
+    fn splits_of_one(&self, shard: NodeId, parts: u32) -> Vec<RangeSplit> {
+        crate::one_shard::splits_of_one(self.index, shard.0, parts)
     }
 
     fn routing_spread(&self) -> Option<RoutingSpread> {

@@ -28,6 +28,24 @@ pub enum StudyError {
         /// Its reason.
         reason: String,
     },
+    /// A shard that is not there.
+    #[error("there is no shard {shard}; shards are numbered from 0 to {last}")]
+    NoSuchShard {
+        /// The number given.
+        shard: u32,
+        /// The last number.
+        last: u32,
+    },
+    /// A shard that no rule cuts.
+    #[error(
+        "{spec} has no rule that cuts one shard into {parts}: its placement has no ranges that could be shared out"
+    )]
+    ShardNotCut {
+        /// The scheme.
+        spec: String,
+        /// Parts asked for.
+        parts: u32,
+    },
     /// The documents cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -1,18 +1,21 @@
 mod chains;
 mod costs;
+mod observed;
 mod words;
 
 use std::num::NonZeroU64;
 
 use shardlab_core::rows::{
-    ChildShards, How, PredictedDocuments, PredictedShard, ResizeAlternative, ResizeStep, ShardFit, SplitPlan, Spread,
-    WhatIf,
+    ChildShards, How, OneShard, OneShardPart, OneShardRule, PredictedDocuments, PredictedShard, ResizeAlternative,
+    ResizeStep, ShardFit, ShardSize, SplitPlan, Spread, WhatIf,
 };
-use shardlab_core::{NodeId, Refusal, RefusalKind, Resizable, ResizeOperation, Sharder};
+use shardlab_core::{NodeId, RangeSplit, Refusal, RefusalKind, Resizable, ResizeOperation, Sharder};
+use shardlab_harness::{Fair, balance};
 use shardlab_keys::{Documents, Progress};
 
 use self::chains::{Chain, Found, chains};
 use self::costs::{Known, exact_left_parent, lineage};
+use self::observed::{ById, Observed, Parts, Sum, bytes_of};
 use crate::{Request, Side, StudyError, exact_moved_fraction, what_if};
 
 /// Longer lists of counts and of children are cut; nobody reads them, and from one shard nearly every
@@ -46,6 +49,10 @@ pub struct SplitRequest {
     pub docs: Option<u64>,
     /// The size that no shard may exceed; needs `bytes`.
     pub max_shard_bytes: Option<NonZeroU64>,
+    /// Heap of one open shard, in bytes.
+    pub shard_heap: Option<u64>,
+    /// One shard that is to be cut alone, and into how many.
+    pub one_shard: Option<(u32, u32)>,
     /// Bytes a second that are written or sent.
     pub bandwidth: Option<u64>,
     /// Whether files are linked and not copied.
@@ -70,14 +77,25 @@ pub fn split_plan(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<SplitPlan, StudyError> {
     let plan = Planner::new(request)?;
-    let predicted = documents.map(|documents| plan.predict(documents, weighted, progress)).transpose()?;
+    let (predicted, parts) = match documents {
+        Some(documents) => {
+            let (predicted, parts) = plan.predict(documents, weighted, progress)?;
+            (Some(predicted), parts)
+        }
+        None => (None, None),
+    };
     let bytes = request.bytes.map(u128::from).or_else(|| {
         let shards = &predicted.as_ref()?.per_shard;
         shards.iter().map(|shard| shard.bytes).sum::<Option<u128>>()
     });
     let docs = request.docs.or_else(|| predicted.as_ref().map(|predicted| predicted.keys.accepted));
-    plan.rows(predicted, bytes, docs)
+    let mut rows = plan.rows(predicted, bytes, docs)?;
+    rows.one_shard = parts.or_else(|| plan.one_shard(None, &[]));
+    Ok(rows)
 }
+
+/// The parts of each rule with the documents and the bytes that fall into them.
+type PartSums = Vec<(Sum, Option<u128>)>;
 
 struct Planner<'a> {
     request: &'a SplitRequest,
@@ -85,6 +103,8 @@ struct Planner<'a> {
     from: u32,
     /// The index after the one operation, or why there is none.
     direct: Option<Result<Chain, Refusal>>,
+    /// The rules by which the one shard can be cut.
+    cuts: Vec<RangeSplit>,
 }
 
 impl<'a> Planner<'a> {
@@ -98,8 +118,20 @@ impl<'a> Planner<'a> {
         if let (Some(max), None) = (request.max_shard_bytes, request.bytes) {
             return Err(StudyError::SizeUnknown { max_shard_bytes: max.get() });
         }
+        let from = sharder.members().len();
+        let cuts = match request.one_shard {
+            None => Vec::new(),
+            Some((shard, _)) if shard >= from => return Err(StudyError::NoSuchShard { shard, last: from - 1 }),
+            Some((shard, parts)) => {
+                let cuts = rules.splits_of_one(NodeId(shard), parts);
+                if cuts.is_empty() {
+                    return Err(StudyError::ShardNotCut { spec: request.before.scheme.spec(), parts });
+                }
+                cuts
+            }
+        };
         let direct = request.to.map(|to| one_operation(rules, to));
-        Ok(Self { request, rules, from: sharder.members().len(), direct })
+        Ok(Self { request, rules, from, direct, cuts })
     }
 
     fn sharder(&self) -> &dyn Sharder {
@@ -113,12 +145,35 @@ impl<'a> Planner<'a> {
         documents: &mut dyn Documents,
         weighted: bool,
         progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<PredictedDocuments, StudyError> {
+    ) -> Result<(PredictedDocuments, Option<OneShard>), StudyError> {
         let before = &self.request.before;
         let (change, after) = match (&self.direct, self.request.reindex.first()) {
             (Some(Ok(chain)), _) => (words::steps(self.from, &chain.steps), before.with_sharder(chain.end.box_clone())),
             (Some(Err(_)), Some(reindex)) => (reindex.words.clone(), reindex.side.clone()),
             _ => ("as it is".to_owned(), before.clone()),
+        };
+        let counted = after.clone();
+        let sharder = &*counted.placer.sharder;
+        let mut documents = Observed {
+            by_id: after.scheme.native_hasher().map(|hasher| ById {
+                hasher,
+                sharder,
+                sums: vec![Sum::default(); sharder.members().len() as usize],
+                is_other: false,
+            }),
+            parts: self.request.one_shard.map(|(shard, _)| Parts {
+                placer: &before.placer,
+                shard: NodeId(shard),
+                rules: &self.cuts,
+                sums: self
+                    .cuts
+                    .iter()
+                    .map(|cut| vec![Sum::default(); cut.ranges.as_ref().map_or(0, Vec::len)])
+                    .collect(),
+                all: 0,
+            }),
+            total: Sum::default(),
+            documents,
         };
         let request = Request {
             machines: None,
@@ -133,16 +188,79 @@ impl<'a> Planner<'a> {
             max_memory: self.request.max_memory,
         };
         let WhatIf { change, keys, before, after, moved_fraction, left_parent_fraction, per_node, to_nodes, .. } =
-            what_if(&request, documents, weighted, progress)?;
+            what_if(&request, &mut documents, weighted, progress)?;
+        let Observed { by_id, parts, total, .. } = documents;
+        let bytes = |sums: &[Sum]| bytes_of(sums, total, weighted, self.request.bytes.map(u128::from));
+        let by_id = by_id.filter(|by_id| by_id.is_other).map(|by_id| by_id.sums);
+        let by_id_bytes = by_id.as_deref().map(bytes).unwrap_or_default();
+        let parts = parts.and_then(|parts| {
+            let with_bytes = |sums: &Vec<Sum>| sums.iter().copied().zip(bytes(sums)).collect::<PartSums>();
+            self.one_shard(Some(parts.all), &parts.sums.iter().map(with_bytes).collect::<Vec<_>>())
+        });
         // Nodes after the change stand first; those that are gone follow.
         let per_shard = per_node.iter().take(to_nodes as usize).map(|node| PredictedShard {
             shard: node.node,
             keys: node.keys_after,
             bytes: node.bytes_after,
+            keys_by_id: by_id.as_ref().and_then(|sums| sums.get(node.node as usize)).map(|sum| sum.keys),
+            bytes_by_id: by_id_bytes.get(node.node as usize).copied().flatten(),
         });
         let per_shard = per_shard.collect();
         let number_changed_fraction = moved_fraction;
-        Ok(PredictedDocuments { change, keys, before, after, number_changed_fraction, left_parent_fraction, per_shard })
+        let by_id = by_id.map(|sums| {
+            let counts: Vec<u64> = sums.iter().map(|sum| sum.keys).collect();
+            balance(&counts, &Fair::Equal(counts.len()), sharder.exact_shares().as_ref(), 2)
+        });
+        let documents = PredictedDocuments {
+            change,
+            keys,
+            before,
+            after,
+            number_changed_fraction,
+            left_parent_fraction,
+            by_id,
+            per_shard,
+        };
+        Ok((documents, parts))
+    }
+
+    /// How the one shard can be cut, with what falls into each part where documents were counted.
+    fn one_shard(&self, keys: Option<u64>, sums: &[PartSums]) -> Option<OneShard> {
+        let (shard, parts) = self.request.one_shard?;
+        let rule = |(place, cut): (usize, &RangeSplit)| {
+            let sum = |part: usize| sums.get(place).and_then(|sums| sums.get(part));
+            let ranges = cut.ranges.clone().unwrap_or_default();
+            let parts = ranges.into_iter().enumerate().map(|(part, (from, to))| OneShardPart {
+                from,
+                to,
+                keys: sum(part).map(|(sum, _)| sum.keys),
+                bytes: sum(part).and_then(|(_, bytes)| *bytes),
+            });
+            OneShardRule {
+                rule: cut.rule.to_owned(),
+                words: cut.words.clone(),
+                refused: cut.ranges.as_ref().err().cloned(),
+                modulus: cut.modulus,
+                parts: parts.collect(),
+            }
+        };
+        Some(OneShard { shard, parts, keys, rules: self.cuts.iter().enumerate().map(rule).collect() })
+    }
+
+    /// What a shard holds now and at each legal count.
+    fn sizes(&self, known: Known, legal: &[u32]) -> Vec<ShardSize> {
+        if self.request.to.is_some() || (known.bytes.is_none() && known.docs.is_none()) {
+            return Vec::new();
+        }
+        let mut counts: Vec<u32> = legal.iter().copied().chain([self.from]).collect();
+        counts.sort_unstable();
+        let size = |shards: u32| ShardSize {
+            shards,
+            operation: self.rules.operation_to(shards).ok().filter(|_| shards != self.from),
+            bytes_per_shard: known.bytes.map(|bytes| bytes.div_ceil(shards.max(1).into())),
+            documents_per_shard: known.per_shard(shards),
+        };
+        counts.into_iter().map(size).collect()
     }
 
     fn rows(
@@ -152,7 +270,8 @@ impl<'a> Planner<'a> {
         docs: Option<u64>,
     ) -> Result<SplitPlan, StudyError> {
         let SplitRequest { before, to, bandwidth, hard_links, seed, .. } = self.request;
-        let known = Known { bytes, docs, bandwidth: *bandwidth, hard_links: *hard_links };
+        let known =
+            Known { bytes, docs, bandwidth: *bandwidth, shard_heap: self.request.shard_heap, hard_links: *hard_links };
         let too_full = |shards: u32| self.too_full(known, shards);
         let refusal = match (&self.direct, *to) {
             (Some(Err(refusal)), _) => Some(refusal.clone()),
@@ -185,6 +304,7 @@ impl<'a> Planner<'a> {
             Some(Ok(chain)) if refusal.is_none() => chain.steps.first().map(|step| step.operation),
             _ => None,
         };
+        let legal_counts: Vec<u32> = legal_shrinks.iter().chain(&legal_splits).copied().collect();
         let mut rows = SplitPlan {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             scheme: before.scheme.spec(),
@@ -206,6 +326,8 @@ impl<'a> Planner<'a> {
             alternatives: Vec::new(),
             children: if refusal.is_none() { self.children() } else { Vec::new() },
             fit: self.fit()?,
+            sizes: self.sizes(known, &legal_counts),
+            one_shard: None,
             spread: self.spread(),
             documents,
             bytes,
@@ -279,6 +401,8 @@ impl<'a> Planner<'a> {
         let mut all: Vec<ResizeAlternative> = found.chains.iter().map(|chain| alternative(How::Chain, chain)).collect();
         let nearest: Vec<Chain> = nearest.filter_map(|to| one_operation(self.rules, to).ok()).collect();
         all.extend(nearest.iter().map(|chain| alternative(How::Nearest, chain)));
+        // Nobody wants the whole index in one shard, even for a while, if a near count would do.
+        all.sort_by_key(|way| crowds(self.from, way));
         all.extend(self.request.reindex.iter().map(|reindex| {
             let to = reindex.side.members().len();
             let (costs, bytes) = known.of_reindex(self.from, to);
@@ -368,6 +492,11 @@ impl<'a> Planner<'a> {
             almost_no_effect,
         })
     }
+}
+
+/// Whether a way puts an index of several shards into one shard on its way to several.
+pub(super) fn crowds(from: u32, way: &ResizeAlternative) -> bool {
+    from > 1 && way.to > 1 && way.steps.iter().any(|step| step.to == 1)
 }
 
 /// Where a chain ends: shards, period of the answers, lineage of each shard.

@@ -15,6 +15,8 @@ fn request(spec: &str, shards: u32, to: u32, hard_links: bool) -> SplitRequest {
         bytes: Some(1000),
         docs: None,
         max_shard_bytes: None,
+        shard_heap: None,
+        one_shard: None,
         bandwidth: None,
         hard_links,
         seed: 42,

@@ -10,7 +10,7 @@ use shardlab_study::unmet_by_comparison;
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
-use crate::output::{TableFormat, check_place, print, terminal_width, write_file};
+use crate::output::{TableFormat, check_place, print, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 
@@ -85,7 +85,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     }
     let unmet = unmet_by_comparison(&comparison, &args.gate.require)?;
     match args.format.as_table() {
-        Some(format) => print(&comparison_text(&comparison, format, terminal_width()))?,
+        Some(format) => print_text(&comparison_text(&comparison, format, terminal_width()), format)?,
         None => print(&comparison_json(&comparison)?)?,
     }
     settle(unmet)

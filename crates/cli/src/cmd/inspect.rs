@@ -4,7 +4,7 @@ use shardlab_report::inspect_text;
 use shardlab_study::{InspectRequest, inspect};
 
 use crate::input::KeyArgs;
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, print_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 
@@ -35,6 +35,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         schemes: shardlab_schemes::comparison_rows(),
         hash: args.keys.hasher()?,
         nodes: counts(&args.nodes)?,
+        whole_lines: args.keys.are_whole_lines(),
         seed: args.keys.seed,
         threads: args.resources.threads(),
         max_memory: args.resources.max_memory,
@@ -45,7 +46,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     bar.finish();
     let inspection = outcome?;
     match args.format.as_table() {
-        Some(format) => print(&inspect_text(&inspection, format, terminal_width())),
+        Some(format) => print_text(&inspect_text(&inspection, format, terminal_width()), format),
         None => print_json(&serde_json::to_string_pretty(&inspection)?),
     }
 }

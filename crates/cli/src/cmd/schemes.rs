@@ -2,7 +2,7 @@ use serde_json::json;
 use shardlab_core::{Disruption, Resizing, Scheme};
 use shardlab_report::{Format, Table};
 
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, print, print_json, print_text, terminal_width};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  shardlab schemes\n  shardlab schemes --format json")]
@@ -32,7 +32,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
                     scheme.promises().citation
                 ));
             }
-            print(&text)
+            print_text(&text, format)
         }
     }
 }

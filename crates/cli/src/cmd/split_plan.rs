@@ -6,7 +6,7 @@ use shardlab_report::split_plan_text;
 use shardlab_study::{Reindex, Side, SplitRequest, split_plan};
 
 use crate::input::KeyArgs;
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, print_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size;
@@ -17,6 +17,9 @@ use crate::size;
                         shardlab split-plan --shards 5 --created 8.15 --routing-shards 30 --to 30\n  \
                         shardlab split-plan --shards 12 --created 8.15 --to 18 --bytes 600GB --bandwidth 100MB/s\n  \
                         shardlab split-plan --shards 12 --created 8.15 --bytes 480GB --max-shard-size 100GB\n  \
+                        shardlab split-plan --shards 1 --created 8.15 --to 5 --bytes 50GB --shard-heap 500MB\n  \
+                        shardlab split-plan --shards 4 --created 8.15 --only-shard 2 --keys ids.txt\n  \
+                        shardlab split-plan --shards 90 --created 8.15 --keys docs.csv --routing-field tenant\n  \
                         shardlab split-plan --shards 20 --created opensearch --partition 3")]
 pub(crate) struct Args {
     /// Primary shards of the index
@@ -46,6 +49,16 @@ pub(crate) struct Args {
     /// Find the least legal count that keeps shards at or below this size
     #[arg(long, value_name = "SIZE", requires = "bytes", allow_hyphen_values = true, value_parser = shard_size)]
     max_shard_size: Option<NonZeroU64>,
+    /// Heap of one open shard, such as 500MB: while it runs, source and target are open together
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
+    shard_heap: Option<u64>,
+    /// Cut this shard alone, the others staying as they are, by each rule that could
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    only_shard: Option<u32>,
+    /// Parts to cut the one shard into
+    #[arg(long, value_name = "K", default_value_t = 2, requires = "only_shard", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(2..=1024))]
+    parts: u32,
     /// Bytes a second that are written or sent, such as 100MB/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = size::parse_rate)]
     bandwidth: Option<u64>,
@@ -90,7 +103,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     bar.finish();
     let plan = plan?;
     match args.format.as_table() {
-        Some(format) => print(&split_plan_text(&plan, format, terminal_width())),
+        Some(format) => print_text(&split_plan_text(&plan, format, terminal_width()), format),
         None => print_json(&serde_json::to_string_pretty(&plan)?),
     }
 }
@@ -128,6 +141,8 @@ fn request(args: &Args) -> anyhow::Result<SplitRequest> {
         bytes: args.bytes,
         docs: args.docs,
         max_shard_bytes: args.max_shard_size,
+        shard_heap: args.shard_heap,
+        one_shard: args.only_shard.map(|shard| (shard, args.parts)),
         bandwidth: args.bandwidth,
         hard_links: !args.no_hard_links,
         seed: args.keys.seed,

@@ -5,7 +5,7 @@ use shardlab_study::{TuneRequest, tune};
 
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, print_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 
@@ -106,7 +106,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     bar.finish();
     let tuning = outcome?;
     match args.format.as_table() {
-        Some(format) => print(&tune_text(&tuning, format, terminal_width())),
+        Some(format) => print_text(&tune_text(&tuning, format, terminal_width()), format),
         None => print_json(&serde_json::to_string_pretty(&tuning)?),
     }
 }

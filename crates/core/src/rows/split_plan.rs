@@ -47,6 +47,13 @@ pub struct SplitPlan {
     pub children: Vec<ChildShards>,
     /// The least count whose shards stay below a size.
     pub fit: Option<ShardFit>,
+    /// Where no count was asked for and the size of the index is known: what a shard holds now and at each
+    /// legal count, if all are alike.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<ShardSize>,
+    /// How one shard alone could be cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub one_shard: Option<OneShard>,
     /// How far the documents of one routing value spread.
     pub spread: Option<Spread>,
     /// Where the given documents would stand.
@@ -129,6 +136,13 @@ pub struct Costs {
     pub open_shards: u64,
     /// Documents in a shard at the narrowest place, on average, where their number is known.
     pub most_documents_per_shard: Option<u64>,
+    /// The part of the whole index that stands in one shard at the narrowest place, if all are alike: 1
+    /// where everything is in one shard for a while.
+    #[serde(serialize_with = "rounded")]
+    pub fullest_shard_fraction: f64,
+    /// Heap of all shards that are open together, where that of one shard is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transient_heap_bytes: Option<u128>,
 }
 
 /// Bytes of a way. Replicas come on top.
@@ -136,6 +150,8 @@ pub struct Costs {
 pub struct ResizeBytes {
     /// Bytes of a shard at the end, on average, rounded up.
     pub per_shard_after: u128,
+    /// Bytes of a shard at the narrowest place, on average, rounded up.
+    pub fullest_shard: u128,
     /// Bytes written on local disks before the last target can serve, where files are linked.
     pub written_with_hard_links: u128,
     /// The same where they are copied.
@@ -184,6 +200,60 @@ pub struct ShardFit {
     pub server_differs: bool,
 }
 
+/// What a shard holds at a legal count, if all are alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ShardSize {
+    /// The count.
+    pub shards: u32,
+    /// What leads there; null for the present count.
+    pub operation: Option<ResizeOperation>,
+    /// Bytes of a shard, rounded up, where the size is known.
+    pub bytes_per_shard: Option<u128>,
+    /// Documents of a shard, rounded up, where their number is known.
+    pub documents_per_shard: Option<u64>,
+}
+
+/// How one shard alone could be cut, the others left as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OneShard {
+    /// The shard.
+    pub shard: u32,
+    /// Into how many.
+    pub parts: u32,
+    /// Documents of the shard, where documents are given.
+    pub keys: Option<u64>,
+    /// Each rule by which it could be done.
+    pub rules: Vec<OneShardRule>,
+}
+
+/// A rule that cuts one shard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OneShardRule {
+    /// Its name.
+    pub rule: String,
+    /// What it does and who does so.
+    pub words: String,
+    /// Why it cannot cut this shard into so many parts.
+    pub refused: Option<String>,
+    /// What the floor remainder of the hash is taken by; null where the hash itself is compared.
+    pub modulus: Option<u32>,
+    /// The parts, ascending.
+    pub parts: Vec<OneShardPart>,
+}
+
+/// What falls into one part of a shard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OneShardPart {
+    /// The first number of its range.
+    pub from: i64,
+    /// The last.
+    pub to: i64,
+    /// Documents of the given set.
+    pub keys: Option<u64>,
+    /// Bytes, where they are known.
+    pub bytes: Option<u128>,
+}
+
 /// How far the documents of one routing value spread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
@@ -219,6 +289,9 @@ pub struct PredictedDocuments {
     /// Of these documents, those that end outside the lineage of their shard; null for a reindex.
     #[serde(serialize_with = "rounded_option")]
     pub left_parent_fraction: Option<f64>,
+    /// Balance after it if every document were placed by its id alone, where some have a routing value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_id: Option<Balance>,
     /// Each shard after it.
     pub per_shard: Vec<PredictedShard>,
 }
@@ -232,4 +305,10 @@ pub struct PredictedShard {
     pub keys: u64,
     /// Bytes, where they are known.
     pub bytes: Option<u128>,
+    /// Documents if every one were placed by its id alone, where some have a routing value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keys_by_id: Option<u64>,
+    /// Their bytes, where they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_by_id: Option<u128>,
 }

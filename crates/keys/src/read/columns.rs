@@ -34,7 +34,7 @@ impl Columns {
         let need = |name: &str, flag: &str| {
             find(name)?.ok_or_else(|| HeaderFault::Missing {
                 column: shown::short(name.as_bytes()),
-                present: present(rows, header, flag),
+                present: present(rows, header, name, flag),
             })
         };
         // A routing column that is passed over for its spelling would place every document by its id.
@@ -67,11 +67,13 @@ impl Columns {
 }
 
 /// The columns there are, and what to say to use one.
-fn present(rows: &Rows, header: &[u8], flag: &str) -> String {
+fn present(rows: &Rows, header: &[u8], wanted: &str, flag: &str) -> String {
     let names = (0..rows.len()).map(|index| rows.get(header, index));
     let mut text = shown::listed(names.clone());
     if rows.len() == 1 && memchr3(b';', b'\t', b'|', header).is_some() {
         text.push_str("; that is one column, since columns are parted by commas");
+    } else if let Some(name) = shown::misspelled(names.clone(), wanted.as_bytes()) {
+        text.push_str(&format!("; names are taken letter by letter: {flag} \"{}\"", shown::short(name)));
     } else if flag != "--id-field" {
         text.push_str(&format!("; name one with {flag}"));
     } else if let Some(name) = shown::likely_id(names) {

@@ -58,6 +58,16 @@ impl Fields {
         self.wanted.get(place).map_or("", |wanted| &wanted.shown)
     }
 
+    /// The name of a wanted field, and the flag that gives it another.
+    pub(super) fn name_and_flag(&self, place: usize, weighted: bool) -> (&str, &'static str) {
+        let flag = match place {
+            0 => "--id-field",
+            _ if weighted && place + 1 == self.wanted.len() => "--weight-field",
+            _ => "--routing-field",
+        };
+        (self.wanted.get(place).map_or("", |wanted| &wanted.name), flag)
+    }
+
     /// How many fields are looked for.
     pub(super) fn len(&self) -> usize {
         self.wanted.len()
@@ -261,26 +271,29 @@ fn beyond_double(integer: &str) -> bool {
     (digits.len(), digits) > (LIMIT.len(), LIMIT)
 }
 
-/// The fields of a line that lacks the id, and a hint at the one that may have been meant. It looks
-/// one level into objects, where exports keep the document and bulk files the id.
-pub(super) fn present(line: &str, hint: bool) -> Option<String> {
+/// The fields of a line that lacks the wanted one, and a hint at the one that may have been meant: the
+/// same in other letters, or for an id what looks like one. It looks one level into objects, where
+/// exports keep the document and bulk files the id.
+pub(super) fn present(line: &str, wanted: &str, flag: &str) -> Option<String> {
     let fields = entries(line);
     if fields.is_empty() {
         return None;
     }
     let mut text = shown::listed(fields.iter().map(|(name, _)| name.as_bytes()));
-    if hint {
-        let mut paths = Vec::new();
-        for (name, value) in &fields {
-            if is_key(value) {
-                paths.push(name.clone());
-            }
-            let inner = entries(value.get()).into_iter().filter(|(_, value)| is_key(value));
-            paths.extend(inner.map(|(inner, _)| format!("{name}.{inner}")));
+    let mut paths = Vec::new();
+    for (name, value) in &fields {
+        if is_key(value) {
+            paths.push(name.clone());
         }
-        if let Some(best) = shown::likely_id(paths.iter().map(String::as_bytes)) {
-            text.push_str(&format!("; hint: --id-field {}", shown::short(best)));
-        }
+        let inner = entries(value.get()).into_iter().filter(|(_, value)| is_key(value));
+        paths.extend(inner.map(|(inner, _)| format!("{name}.{inner}")));
+    }
+    if let Some(name) = shown::misspelled(paths.iter().map(String::as_bytes), wanted.as_bytes()) {
+        text.push_str(&format!("; names are taken letter by letter: {flag} \"{}\"", shown::short(name)));
+    } else if flag == "--id-field"
+        && let Some(best) = shown::likely_id(paths.iter().map(String::as_bytes))
+    {
+        text.push_str(&format!("; hint: --id-field {}", shown::short(best)));
     }
     Some(text)
 }

@@ -287,7 +287,10 @@ impl Placing {
             std::str::from_utf8(record).map_err(|error| (None, RecordFault::NotUtf8 { at: error.valid_up_to() }))?;
         let values = fields.values(line)?;
         let last = fields.len() - usize::from(self.weighted);
-        let missing = |place: usize| (Some(place), RecordFault::Missing { present: json::present(line, place == 0) });
+        let missing = |place: usize| {
+            let (name, flag) = fields.name_and_flag(place, self.weighted);
+            (Some(place), RecordFault::Missing { present: json::present(line, name, flag) })
+        };
         let mut beyond_double = 0;
         let mut texts = [const { Cow::Borrowed("") }; 4];
         for (place, value) in values.into_iter().enumerate().take(fields.len()) {

@@ -59,6 +59,21 @@ fn both_names_of_the_routing_column_are_read() {
 }
 
 #[test]
+fn a_column_in_other_letters_is_named_as_it_is_written() {
+    let asked = |id: &str, weight: Option<&str>| ReadOptions {
+        id_field: Some(id.into()),
+        weight_field: weight.map(Into::into),
+        ..strict()
+    };
+    let said = read("a.csv", b"Order_ID,bytes\n1,2\n", &asked("order_id", None)).error();
+    assert!(said.contains("letter by letter: --id-field \"Order_ID\""), "{said}");
+    let said = read("a.csv", b"id, Bytes\n1,2\n", &asked("id", Some("bytes"))).error();
+    assert!(said.contains("letter by letter: --weight-field \" Bytes\""), "{said}");
+    let said = read("a.csv", b"_ID,x\n1,2\n", &strict()).error();
+    assert!(said.contains("letter by letter: --id-field \"_ID\""), "{said}");
+}
+
+#[test]
 fn quoted_fields_hold_commas_quotes_and_line_ends() {
     let text = b"_id,x\r\n\"a,\"\"b\"\"\",1\r\n\"c\r\nd\",2\r\ne,\"\"\r\n";
     let outcome = read("a.csv", text, &strict());

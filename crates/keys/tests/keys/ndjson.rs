@@ -108,6 +108,14 @@ fn a_line_without_the_field_names_what_is_there() {
 }
 
 #[test]
+fn a_field_in_other_letters_is_named_as_it_is_written() {
+    let said = fault(r#"{"Id":"a","Bytes":1}"#, &with(Some("id"), None, None));
+    assert!(said.contains("letter by letter: --id-field \"Id\""), "{said}");
+    let said = fault(r#"{"id":"a","meta":{"Bytes":1}}"#, &with(Some("id"), None, Some("meta.bytes")));
+    assert!(said.contains("letter by letter: --weight-field \"meta.Bytes\""), "{said}");
+}
+
+#[test]
 fn an_exact_name_wins_over_a_path() {
     let options = with(Some("_source.user.id"), Some("_source.org"), None);
     let line = r#"{"_source":{"x":{"id":"no"},"org":"acme","user":{"name":"n","id":42}},"_id":"no"}"#;

@@ -2,11 +2,13 @@
 
 mod loads;
 mod patterns;
+mod shapes;
 
 use shardlab_core::rows::{Finding, Inspection, PlacedValues, PlacementOutcome, Severity};
 
 use super::numbers::Numbers;
 use super::places::Row;
+use super::values::Values;
 
 /// Below so many values a pattern may be chance: twenty numbers have an even difference throughout in
 /// one case of half a million.
@@ -16,8 +18,16 @@ const ENOUGH: u64 = 20;
 const PER_NODE: u64 = 5;
 
 /// Everything that is worth a sentence, the most harmful first.
-pub(super) fn findings(inspection: &Inspection, numbers: Option<&Numbers>, rows: &[Row]) -> Vec<Finding> {
-    let mut found = loads::found(inspection);
+pub(super) fn findings(
+    inspection: &Inspection,
+    values: &Values,
+    whole_lines: bool,
+    numbers: Option<&Numbers>,
+    rows: &[Row],
+) -> Vec<Finding> {
+    // A file that was not read as what it is makes all other findings void, so this one stands first.
+    let mut found: Vec<Finding> = whole_lines.then(|| shapes::found(values, numbers)).flatten().into_iter().collect();
+    found.extend(loads::found(inspection));
     found.extend(patterns::found(inspection, numbers, rows));
     found.sort_by_key(|finding| finding.severity);
     found

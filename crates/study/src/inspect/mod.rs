@@ -26,6 +26,8 @@ pub struct InspectRequest {
     pub hash: Option<Box<dyn KeyHasher>>,
     /// The numbers of nodes of interest, ascending and without repetition.
     pub nodes: Vec<u32>,
+    /// Whether each line of a file was taken as a key, so that a table may have been mistaken for keys.
+    pub whole_lines: bool,
     /// The seed of synthetic keys, for the record.
     pub seed: u64,
     /// Threads that place values.
@@ -120,6 +122,6 @@ pub fn inspect(
         placements,
         separations,
     };
-    inspection.findings = findings::findings(&inspection, numbers.as_ref(), &rows);
+    inspection.findings = findings::findings(&inspection, values, request.whole_lines, numbers.as_ref(), &rows);
     Ok(inspection)
 }

@@ -12,6 +12,8 @@ pub(super) struct Known {
     pub(super) bytes: Option<u128>,
     pub(super) docs: Option<u64>,
     pub(super) bandwidth: Option<u64>,
+    /// Heap of one open shard.
+    pub(super) shard_heap: Option<u64>,
     pub(super) hard_links: bool,
 }
 
@@ -32,13 +34,16 @@ impl Known {
         let shrinks = hops.iter().filter(|(from, to)| to < from).count() as u128;
         let written = if self.hard_links { 0 } else { copies };
         let narrowest = hops.iter().map(|&(_, to)| to).min().unwrap_or(from);
+        let open_shards = hops.iter().map(|&(from, to)| u64::from(from) + u64::from(to)).max().unwrap_or(0);
         let costs = Costs {
             documents_rewritten_fraction: written as f64,
             documents_rewritten: self.docs.map(|docs| u128::from(docs) * u128::from(written)),
             operations: u32::try_from(hops.len()).unwrap_or(u32::MAX),
             copies_without_hard_links: copies,
-            open_shards: hops.iter().map(|&(from, to)| u64::from(from) + u64::from(to)).max().unwrap_or(0),
+            open_shards,
             most_documents_per_shard: self.per_shard(narrowest),
+            fullest_shard_fraction: 1.0 / f64::from(narrowest.max(1)),
+            transient_heap_bytes: self.heap(open_shards),
         };
         let to = steps.last().map_or(from, |step| step.to);
         let bytes = self.bytes.map(|bytes| {
@@ -47,6 +52,7 @@ impl Known {
             let written_now = if self.hard_links { 0 } else { written_without_hard_links };
             ResizeBytes {
                 per_shard_after: bytes.div_ceil(u128::from(to.max(1))),
+                fullest_shard: bytes.div_ceil(u128::from(narrowest.max(1))),
                 written_with_hard_links: 0,
                 written_without_hard_links,
                 peak_with_hard_links: bytes,
@@ -62,16 +68,20 @@ impl Known {
 
     /// What it costs to write every document into another index of `to` shards.
     pub(super) fn of_reindex(self, from: u32, to: u32) -> (Costs, Option<ResizeBytes>) {
+        let open_shards = u64::from(from) + u64::from(to);
         let costs = Costs {
             documents_rewritten_fraction: 1.0,
             documents_rewritten: self.docs.map(u128::from),
             operations: 0,
             copies_without_hard_links: 1,
-            open_shards: u64::from(from) + u64::from(to),
+            open_shards,
             most_documents_per_shard: self.per_shard(to),
+            fullest_shard_fraction: 1.0 / f64::from(to.max(1)),
+            transient_heap_bytes: self.heap(open_shards),
         };
         let bytes = self.bytes.map(|bytes| ResizeBytes {
             per_shard_after: bytes.div_ceil(u128::from(to.max(1))),
+            fullest_shard: bytes.div_ceil(u128::from(to.max(1))),
             written_with_hard_links: bytes,
             written_without_hard_links: bytes,
             peak_with_hard_links: bytes.saturating_mul(2),
@@ -87,6 +97,11 @@ impl Known {
     /// Documents of a shard of so many, on average, rounded up: some shard holds at least that many.
     pub(super) fn per_shard(self, shards: u32) -> Option<u64> {
         self.docs.map(|docs| docs.div_ceil(u64::from(shards.max(1))))
+    }
+
+    /// Source and target are open together while one becomes the other, each shard with its own heap.
+    fn heap(self, open_shards: u64) -> Option<u128> {
+        self.shard_heap.map(|heap| u128::from(heap) * u128::from(open_shards))
     }
 
     fn seconds(self, bytes: u128) -> Option<f64> {

@@ -10,7 +10,7 @@ pub(super) fn steps(from: u32, steps: &[ResizeStep]) -> String {
 }
 
 pub(super) fn fill(plan: &mut SplitPlan, rules: &dyn Resizable) {
-    plan.reading = reading(plan);
+    plan.reading = reading(plan, rules);
     plan.preconditions = preconditions(plan, rules);
     let mut notes = notes(plan, rules.most_documents());
     notes.append(&mut plan.notes);
@@ -25,7 +25,7 @@ const fn verb(operation: ResizeOperation) -> &'static str {
     }
 }
 
-fn reading(plan: &SplitPlan) -> Vec<String> {
+fn reading(plan: &SplitPlan, rules: &dyn Resizable) -> Vec<String> {
     let mut words = Vec::new();
     let from = plan.from;
     if let (Some(to), Some(operation)) = (plan.to, plan.operation) {
@@ -47,9 +47,23 @@ fn reading(plan: &SplitPlan) -> Vec<String> {
             ));
         }
     }
-    if plan.to.is_some() && plan.legal == Some(false) {
+    if let Some(to) = plan.to.filter(|_| plan.legal == Some(false)) {
         words.push(match (plan.chains.len(), plan.chains.first()) {
             (0, _) | (_, None) => "No chain of splits and shrinks leads there.".to_owned(),
+            (_, Some(chain)) if from > 1 && to > 1 && chain.iter().any(|step| step.to == 1) => format!(
+                "By splits and shrinks alone the cheapest way is {}, which puts {} into one shard on one node for a while{}; \
+                 compare it with the nearest legal counts and the reindex below.",
+                steps(from, chain),
+                match (plan.bytes, plan.docs) {
+                    (_, Some(docs)) => format!("all {docs} documents"),
+                    _ => "the whole index".to_owned(),
+                },
+                match (rules.most_documents(), plan.docs) {
+                    (Some(most), None) =>
+                        format!(" (a shard holds at most {most} documents, which is not checked as long as --docs is unknown)"),
+                    _ => String::new(),
+                }
+            ),
             (_, Some(chain)) => format!(
                 "By splits and shrinks alone it takes a turn, the cheapest being {}; compare it with the reindex below.",
                 steps(from, chain)
