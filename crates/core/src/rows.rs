@@ -297,6 +297,47 @@ pub struct Timings {
     /// Nanoseconds per lookup that the measuring loop itself costs, in a batch.
     #[serde(serialize_with = "rounded")]
     pub floor_throughput_ns: f64,
+    /// Keys that lookups were timed with.
+    pub timed_keys: u64,
+    /// How far rounds of the typical row differ: the distance of the quartiles over the median.
+    #[serde(serialize_with = "rounded")]
+    pub noise_fraction: f64,
+    /// Whether something else used the machine so much that the times cannot be trusted.
+    pub too_noisy: bool,
+    /// More about the times of each measured row, in the order of the rows.
+    pub latency: Vec<Latency>,
+}
+
+/// What lookups of one row took, in nanoseconds for one lookup. Keys are in random order unless a
+/// name says otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// The canonical spec.
+    pub scheme: String,
+    /// Median of a chain in which each key depends on the answer before.
+    #[serde(serialize_with = "rounded")]
+    pub lookup_ns: f64,
+    /// The 99th percentile over the timed runs of such a chain.
+    #[serde(serialize_with = "rounded")]
+    pub lookup_p99_ns: f64,
+    /// The chain with keys in the order of their documents.
+    #[serde(serialize_with = "rounded")]
+    pub lookup_in_order_ns: f64,
+    /// Median of independent lookups in batches.
+    #[serde(serialize_with = "rounded")]
+    pub throughput_ns: f64,
+    /// The 99th percentile over the timed runs of batches.
+    #[serde(serialize_with = "rounded")]
+    pub throughput_p99_ns: f64,
+    /// Batches with keys in the order of their documents.
+    #[serde(serialize_with = "rounded")]
+    pub throughput_in_order_ns: f64,
+    /// Batches with hashing of the documents included; none where the keys were numbers already.
+    #[serde(serialize_with = "rounded_option")]
+    pub throughput_with_hash_ns: Option<f64>,
+    /// The sum of the node numbers of the first 1024 keys, so that two measurements can be seen to be
+    /// of the same thing.
+    pub answers_sum: u64,
 }
 
 /// A comparison of schemes on one key set.

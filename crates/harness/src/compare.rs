@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use shardlab_core::rows::{
-    ChangeOutcome, Comparison, ComparisonRow, Measured, Movement, Movements, RowOutcome, Timings,
+    ChangeOutcome, Comparison, ComparisonRow, Latency, Measured, Movement, Movements, RowOutcome, Timings,
 };
 use shardlab_core::{Change, Disruption, KeyHasher, KeyRules, Members, NO_HASH, NodeId, Scheme, Shares};
 use shardlab_keys::{Documents, Progress};
@@ -11,7 +11,7 @@ use crate::chance::with_chance_peak;
 use crate::error::{CompareError, Impossible};
 use crate::movement::After;
 use crate::pass::{self, PassResult, PassRow, RowTally};
-use crate::timing::{self, RowTiming, Subject, Timed};
+use crate::timing::{self, Subject, Timed, TimingError};
 use crate::{memory, reading};
 
 /// A row that is asked for.
@@ -160,7 +160,7 @@ impl Plan {
         }
         let (pass_rows, details): (Vec<PassRow>, Vec<_>) =
             ready.into_iter().map(|row| (row.pass, (row.scheme, row.changes, row.shares))).unzip();
-        let PassResult { rows: tallies, first_keys } =
+        let PassResult { rows: tallies, first } =
             pass::run(documents, &self.hashers, &pass_rows, self.threads, progress)?;
         let pass_seconds = start.elapsed().as_secs_f64();
         let keys = documents.key_set();
@@ -174,11 +174,16 @@ impl Plan {
                 .map(|(row, (scheme, ..))| Subject {
                     scheme: &**scheme,
                     sharder: &*row.sharder,
-                    keys: &first_keys[row.hasher],
+                    keys: &first.keys[row.hasher],
+                    hashed: (!first.documents.is_empty()).then_some((&*self.hashers[row.hasher], &first.documents)),
                 })
                 .collect();
-            let failed = |source| CompareError::Build { spec: "timing".to_owned(), source };
-            Some(timing::measure(&subjects, &self.members).map_err(failed)?)
+            Some(timing::measure(&subjects, &self.members).map_err(|error| match error {
+                TimingError::Build(source) => CompareError::Build { spec: "timing".to_owned(), source },
+                TimingError::Impossible(row, result) => {
+                    CompareError::Impossible { spec: subjects[row].scheme.spec(), result }
+                }
+            })?)
         } else {
             None
         };
@@ -187,7 +192,7 @@ impl Plan {
         for (index, ((row, tally), (scheme, changes, shares))) in
             pass_rows.iter().zip(&tallies).zip(&details).enumerate()
         {
-            let times = timed.as_ref().map(|timed| timed.rows[index]);
+            let times = timed.as_ref().map(|timed| (&timed.rows[index], timed.build_ns[index]));
             let judge = Judge { scheme: &**scheme, row, changes, shares: shares.as_ref(), fair: &fair };
             let spec = scheme.spec();
             let outcome = judge
@@ -209,16 +214,18 @@ impl Plan {
         let hasher = |row: &PassRow| (!documents.are_hashed()).then(|| &*self.hashers[row.hasher]);
         let schemes: Vec<(&dyn Scheme, Option<&dyn KeyHasher>)> =
             pass_rows.iter().zip(&details).map(|(row, (scheme, ..))| (&**scheme, hasher(row))).collect();
+        let timed_keys = first.keys.first().map_or(0, Vec::len);
+        let timings = timed.map(|timed| timings(timed, timed_keys, command, self.threads, pass_seconds));
         Ok(Comparison {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             nodes: self.members.len(),
             weighted: !self.members.equal_weights(),
             seed: self.seed,
             notes: reading::notes(&schemes, &self.members),
-            reading: reading::in_words(&rows, &keys),
+            reading: reading::in_words(&rows, &keys, timings.as_ref()),
             keys,
             rows,
-            timings: timed.map(|timed| timings(&timed, command, self.threads, pass_seconds)),
+            timings,
         })
     }
 }
@@ -263,7 +270,7 @@ impl Judge<'_> {
         &self,
         tally: &RowTally,
         rows: usize,
-        times: Option<RowTiming>,
+        times: Option<(&Latency, f64)>,
         equal_weights: bool,
     ) -> Result<Measured, Impossible> {
         self.check_shares(equal_weights)?;
@@ -287,9 +294,9 @@ impl Judge<'_> {
             },
             heap_bytes,
             expected_heap_bytes,
-            build_ns: times.map(|times| times.build_ns),
-            lookup_ns: times.map(|times| times.lookup_ns),
-            throughput_ns: times.map(|times| times.throughput_ns),
+            build_ns: times.map(|(_, build_ns)| build_ns),
+            lookup_ns: times.map(|(latency, _)| latency.lookup_ns),
+            throughput_ns: times.map(|(latency, _)| latency.throughput_ns),
         })
     }
 
@@ -315,7 +322,7 @@ impl Judge<'_> {
     }
 }
 
-fn timings(timed: &Timed, command: String, threads: usize, pass_seconds: f64) -> Timings {
+fn timings(timed: Timed, timed_keys: usize, command: String, threads: usize, pass_seconds: f64) -> Timings {
     Timings {
         command,
         machine: machine(),
@@ -323,6 +330,10 @@ fn timings(timed: &Timed, command: String, threads: usize, pass_seconds: f64) ->
         pass_seconds,
         floor_lookup_ns: timed.floor_lookup_ns,
         floor_throughput_ns: timed.floor_throughput_ns,
+        timed_keys: timed_keys as u64,
+        noise_fraction: timed.noise_fraction,
+        too_noisy: timed.noise_fraction > timing::MOST_NOISE,
+        latency: timed.rows,
     }
 }
 

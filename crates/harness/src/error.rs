@@ -108,6 +108,24 @@ pub enum Impossible {
         /// The promise.
         gap: u128,
     },
+    /// A batch places a key elsewhere than a single lookup.
+    #[error("key {key} is on node {single} when asked for alone and on node {batch} in a batch")]
+    BatchDiffers {
+        /// The key.
+        key: u64,
+        /// The node of a single lookup.
+        single: u32,
+        /// The node in a batch.
+        batch: u32,
+    },
+    /// Lookups in less time than any processor needs: they were not done.
+    #[error("{lookup_ns:.3} ns for a lookup that waits for the one before, less than {least_ns} ns")]
+    TooFast {
+        /// What was measured.
+        lookup_ns: f64,
+        /// What is possible.
+        least_ns: f64,
+    },
     /// More heap than the closed form says.
     #[error("{heap} bytes of heap, more than the closed form of {} bytes", six_digits(*expected as f64))]
     Heap {

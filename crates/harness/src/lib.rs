@@ -18,4 +18,7 @@ pub use drive::drive;
 pub use error::{CompareError, Impossible};
 pub use memory::is_available;
 pub use movement::{ideal_fraction, minimum_keys};
-pub use timing::{Floor, build_time};
+pub use timing::{
+    BATCH, Cycle, Floor, Samples, Schedule, Task, batches, build_time, chain, documents, interleaved, nearest_rank,
+    singles,
+};

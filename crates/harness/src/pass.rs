@@ -1,6 +1,6 @@
 //! One pass over the documents, shared by all rows and all threads.
 
-use shardlab_core::{KeyError, KeyFault, KeyHasher, NodeId, RawBatch, Sharder};
+use shardlab_core::{KeyError, KeyFault, KeyHasher, NodeId, RawBatch, RawChunk, Sharder};
 use shardlab_keys::{Documents, Progress};
 
 use crate::drive::drive;
@@ -58,17 +58,45 @@ impl RowTally {
     }
 }
 
-/// The tallies of all rows, and the keys of the first documents by hasher, for timing.
+/// The tallies of all rows, and the beginning of the key set.
 #[derive(Debug)]
 pub(crate) struct PassResult {
     pub(crate) rows: Vec<RowTally>,
-    pub(crate) first_keys: Vec<Vec<u64>>,
+    pub(crate) first: First,
+}
+
+/// The beginning of the key set, for timing.
+#[derive(Debug, Default)]
+pub(crate) struct First {
+    /// The keys of the first chunk, by hasher.
+    pub(crate) keys: Vec<Vec<u64>>,
+    /// Its first documents; none where keys came as numbers.
+    pub(crate) documents: RawChunk,
+}
+
+impl First {
+    /// At most so many documents and bytes are kept: enough for the second cache to be full of them.
+    const DOCUMENTS: usize = 8192;
+    const BYTES: usize = 1 << 20;
+
+    fn of(batch: &RawBatch<'_>, keys: &[Vec<u64>]) -> Self {
+        let mut documents = RawChunk::default();
+        let mut bytes = 0;
+        for document in batch.iter().take(Self::DOCUMENTS) {
+            bytes += document.id.len() + document.routing.len();
+            if bytes > Self::BYTES && !documents.is_empty() {
+                break;
+            }
+            documents.push(document, None);
+        }
+        Self { keys: keys.to_vec(), documents }
+    }
 }
 
 /// What a thread keeps: its tallies, and buffers that it fills again for each chunk.
 struct State {
     tallies: Vec<RowTally>,
-    first_keys: Option<Vec<Vec<u64>>>,
+    first: Option<First>,
     keys: Vec<Vec<u64>>,
     before: Vec<NodeId>,
     after: Vec<NodeId>,
@@ -84,7 +112,7 @@ pub(crate) fn run(
 ) -> Result<PassResult, CompareError> {
     let start = || State {
         tallies: rows.iter().map(RowTally::new).collect(),
-        first_keys: None,
+        first: None,
         keys: vec![Vec::new(); hashers.len()],
         before: Vec::new(),
         after: Vec::new(),
@@ -92,7 +120,7 @@ pub(crate) fn run(
     let step = |state: &mut State, number, batch: &RawBatch<'_>| {
         hash_all(hashers, batch, &mut state.keys)?;
         if number == 0 {
-            state.first_keys = Some(state.keys.clone());
+            state.first = Some(First::of(batch, &state.keys));
         }
         state.before.resize(batch.len(), NodeId(0));
         state.after.resize(batch.len(), NodeId(0));
@@ -107,12 +135,12 @@ pub(crate) fn run(
         }
         Ok(())
     };
-    let mut result = PassResult { rows: rows.iter().map(RowTally::new).collect(), first_keys: Vec::new() };
+    let mut result = PassResult { rows: rows.iter().map(RowTally::new).collect(), first: First::default() };
     for state in drive::<_, CompareError>(documents, threads, progress, start, step)? {
         for (sum, more) in result.rows.iter_mut().zip(&state.tallies) {
             sum.add(more);
         }
-        result.first_keys.extend(state.first_keys.into_iter().flatten());
+        result.first = state.first.unwrap_or(result.first);
     }
     Ok(result)
 }

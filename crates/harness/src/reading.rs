@@ -1,7 +1,11 @@
 //! The table in words, so that a reader does not have to guess what is surprising in it.
 
-use shardlab_core::rows::{Balance, ChangeOutcome, ComparisonRow, KeySet, Measured, Movements, RowOutcome, Verdict};
+use shardlab_core::rows::{
+    Balance, ChangeOutcome, ComparisonRow, KeySet, Measured, Movements, RowOutcome, Timings, Verdict,
+};
 use shardlab_core::{KeyHasher, Members, Scheme};
+
+use crate::timing::LEAST_KEYS;
 
 /// What a reader must be told about the configurations themselves.
 pub(crate) fn notes(rows: &[(&dyn Scheme, Option<&dyn KeyHasher>)], members: &Members) -> Vec<String> {
@@ -29,7 +33,7 @@ pub(crate) fn notes(rows: &[(&dyn Scheme, Option<&dyn KeyHasher>)], members: &Me
 }
 
 /// A short reading of the rows.
-pub(crate) fn in_words(rows: &[ComparisonRow], keys: &KeySet) -> Vec<String> {
+pub(crate) fn in_words(rows: &[ComparisonRow], keys: &KeySet, timings: Option<&Timings>) -> Vec<String> {
     let measured: Vec<(&str, &Measured)> = rows
         .iter()
         .filter_map(|row| match &row.outcome {
@@ -49,6 +53,7 @@ pub(crate) fn in_words(rows: &[ComparisonRow], keys: &KeySet) -> Vec<String> {
         ));
     }
     words.extend(latency_in_words(&measured));
+    words.extend(timings.into_iter().flat_map(doubts_about_times));
     words
 }
 
@@ -148,6 +153,42 @@ fn latency_in_words(measured: &[(&str, &Measured)]) -> Option<String> {
         "Lookups without hashing take {least:.1} ns ({fastest}) to {most:.1} ns ({slowest}) one after another on this \
          machine; a shared machine can double any of these."
     ))
+}
+
+/// Why the times may not be what they seem.
+fn doubts_about_times(timings: &Timings) -> Vec<String> {
+    let mut words = Vec::new();
+    if timings.too_noisy {
+        words.push(format!(
+            "The machine was too noisy to trust these times: rounds of the typical row differ by {}. Run it again when \
+             nothing else runs.",
+            percent(timings.noise_fraction)
+        ));
+    }
+    if timings.timed_keys < LEAST_KEYS as u64 {
+        words.push(format!(
+            "Only {} keys were there to time lookups with; below {LEAST_KEYS} the branch predictor and the caches come \
+             to know them, and lookups seem faster than they are.",
+            timings.timed_keys
+        ));
+    }
+    // A fifth is beyond what rounds differ by when the machine is quiet.
+    let ordered: Vec<&str> = timings
+        .latency
+        .iter()
+        .filter(|row| {
+            row.lookup_in_order_ns < 0.8 * row.lookup_ns || row.throughput_in_order_ns < 0.8 * row.throughput_ns
+        })
+        .map(|row| row.scheme.as_str())
+        .collect();
+    if !ordered.is_empty() && !timings.too_noisy {
+        words.push(format!(
+            "These keys in their own order are looked up faster than in random order with {}: their order is kind to \
+             the caches.",
+            ordered.join(", ")
+        ));
+    }
+    words
 }
 
 fn named<'a>(measured: &[(&'a str, &Measured)], keep: impl Fn(&Measured) -> bool) -> Vec<&'a str> {

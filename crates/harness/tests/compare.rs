@@ -206,8 +206,42 @@ fn times_stand_in_their_own_fields_alone() {
     assert!(timed.timings.is_some() && measured(&timed, 0).lookup_ns.is_some_and(|ns| ns > 0.0));
     let untimed = run(request(dense(10), vec![scheme("modulo"), scheme("rendezvous")]), "random:5000").unwrap();
     assert!(untimed.timings.is_none() && measured(&untimed, 0).lookup_ns.is_none());
+    let timings = timed.timings.as_ref().unwrap();
+    assert_eq!(timings.timed_keys, 5000);
+    assert!(timed.reading.iter().any(|words| words.contains("Only 5000 keys")), "{:?}", timed.reading);
+    for (row, latency) in timings.latency.iter().enumerate() {
+        assert_eq!(latency.scheme, timed.rows[row].scheme);
+        assert_eq!(Some(latency.lookup_ns), measured(&timed, row).lookup_ns);
+        assert!(latency.lookup_p99_ns >= latency.lookup_ns && latency.throughput_p99_ns >= latency.throughput_ns);
+        assert!(latency.throughput_with_hash_ns.is_none(), "these keys are numbers and need no hash");
+    }
     assert_eq!(measured(&timed, 1).balance, measured(&untimed, 1).balance);
     assert_eq!(measured(&timed, 1).movement, measured(&untimed, 1).movement);
+}
+
+#[test]
+fn ids_are_also_timed_with_their_hash_and_the_sum_of_answers_is_that_of_the_keys() {
+    let run_with = |keys: &str| {
+        let request =
+            Request { timing: true, ..request(dense(10), vec![scheme("modulo"), scheme("maglev:table=101")]) };
+        run(request, keys).unwrap().timings.unwrap()
+    };
+    let (first, second) = (run_with("sequential:20000"), run_with("sequential:20000"));
+    for (a, b) in first.latency.iter().zip(&second.latency) {
+        assert!(a.throughput_with_hash_ns.is_some_and(|ns| ns > 0.0));
+        assert_eq!(a.answers_sum, b.answers_sum, "two runs measured the same answers");
+        // 1024 keys on ten nodes: 4.5 on average.
+        assert!((3500..5700).contains(&a.answers_sum), "{}", a.answers_sum);
+    }
+}
+
+#[test]
+fn a_batch_that_answers_otherwise_than_single_lookups_is_never_timed() {
+    let liar: Box<dyn Scheme> = Box::new(Liar { members: dense(3), shift: 0, batch_shift: 1 });
+    let error = run(Request { timing: true, ..request(dense(3), vec![liar]) }, "random:2000").unwrap_err();
+    let CompareError::Impossible { spec, result } = error else { panic!("{error}") };
+    assert_eq!(spec, "liar");
+    assert!(matches!(result, Impossible::BatchDiffers { .. }), "{result:?}");
 }
 
 proptest! {
@@ -245,6 +279,8 @@ proptest! {
 struct Liar {
     members: Members,
     shift: u32,
+    /// What a batch adds to the answer of a single lookup.
+    batch_shift: u32,
 }
 
 const LIAR: About = About {
@@ -292,7 +328,7 @@ impl Scheme for Liar {
     }
 
     fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError> {
-        Ok(Box::new(Self { members: members.clone(), shift: 0 }))
+        Ok(Box::new(Self { members: members.clone(), ..self.clone() }))
     }
 
     fn box_clone(&self) -> Box<dyn Scheme> {
@@ -304,6 +340,12 @@ impl Sharder for Liar {
     fn shard(&self, key: u64) -> NodeId {
         let n = u64::from(self.members.len());
         NodeId(u32::try_from((key % n + u64::from(self.shift)) % n).unwrap())
+    }
+
+    fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
+        for (slot, &key) in out.iter_mut().zip(keys) {
+            *slot = NodeId((self.shard(key).0 + self.batch_shift) % self.members.len());
+        }
     }
 
     fn members(&self) -> &Members {
@@ -327,7 +369,7 @@ impl Sharder for Liar {
 
 #[test]
 fn a_broken_promise_is_an_error_and_not_a_number() {
-    let liar: Box<dyn Scheme> = Box::new(Liar { members: dense(3), shift: 0 });
+    let liar: Box<dyn Scheme> = Box::new(Liar { members: dense(3), shift: 0, batch_shift: 0 });
     let error = run(request(dense(3), vec![liar]), "random:1000").unwrap_err();
     let CompareError::Impossible { spec, result } = error else { panic!("{error}") };
     assert_eq!(spec, "liar");

@@ -1,5 +1,5 @@
 use shardlab_core::rows::{
-    ChangeOutcome, Comparison, ComparisonRow, KeySet, Measured, Movement, RowOutcome, six_digits,
+    ChangeOutcome, Comparison, ComparisonRow, KeySet, Latency, Measured, Movement, RowOutcome, Timings, six_digits,
 };
 
 use crate::escape::{for_json, for_markdown, for_terminal};
@@ -19,7 +19,7 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
     let mut table =
         Table::stacked(headings(timed)).with_numbers((1..headings(timed).len()).filter(|&column| column != 4));
     for row in &comparison.rows {
-        table.row(cells(row, timed, &mut reasons));
+        table.row(cells(row, comparison.timings.as_ref(), &mut reasons));
     }
     let mut text = String::new();
     let mut line = |words: &str| {
@@ -43,6 +43,9 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
         line("");
     }
     line(LEGEND);
+    if let Some(timings) = &comparison.timings {
+        line(&times_legend(timings));
+    }
     line(&format!("Hash before each scheme: {}.", escape(&hashes(&comparison.rows))));
     for (title, sentences) in [("Reading", &comparison.reading), ("Notes", &comparison.notes)] {
         if !sentences.is_empty() {
@@ -91,6 +94,18 @@ const LEGEND: &str = "peak/avg and min/avg: largest and smallest load over the m
 exact peak: the same of the scheme's own shares, without sampling; cv: coefficient of variation, beside what \
 chance alone gives; moves: keys whose owner changed, and in brackets how many of them needlessly.";
 
+fn times_legend(timings: &Timings) -> String {
+    format!(
+        "lookup: each key waits for the answer before it; in batch: independent keys; both without hashing, medians (and \
+         99th percentiles) of timed runs, keys in random order; hashed: in batches, with the hash of the documents. The \
+         measuring loop itself takes {} and {} of this. Rounds of the typical row differ by {}{}.",
+        nanoseconds(timings.floor_lookup_ns),
+        nanoseconds(timings.floor_throughput_ns),
+        percent(timings.noise_fraction),
+        if timings.too_noisy { ": too much to trust these times" } else { "" },
+    )
+}
+
 /// A comparison for programs: `rows[]` and what they need to be made again.
 ///
 /// # Errors
@@ -114,12 +129,12 @@ fn headings(timed: bool) -> Vec<&'static str> {
         "heap",
     ];
     if timed {
-        headings.extend(["build", "lookup", "lookup\nin batch"]);
+        headings.extend(["build", "lookup\n(p99)", "in batch\n(p99)", "in batch,\nhashed"]);
     }
     headings
 }
 
-fn cells(row: &ComparisonRow, timed: bool, reasons: &mut Reasons) -> Vec<String> {
+fn cells(row: &ComparisonRow, timings: Option<&Timings>, reasons: &mut Reasons) -> Vec<String> {
     let mut cells = vec![row.scheme.clone()];
     match &row.outcome {
         RowOutcome::NotApplicable { not_applicable } => {
@@ -138,9 +153,18 @@ fn cells(row: &ComparisonRow, timed: bool, reasons: &mut Reasons) -> Vec<String>
                 cells.push(moved(outcome, reasons));
             }
             cells.push(bytes(measured.heap_bytes));
-            if timed {
-                let times = [measured.build_ns, measured.lookup_ns, measured.throughput_ns];
-                cells.extend(times.map(|time| time.map_or_else(|| "–".to_owned(), nanoseconds)));
+            if let Some(timings) = timings {
+                let shown = |time: Option<f64>| time.map_or_else(|| "–".to_owned(), nanoseconds);
+                let latency = timings.latency.iter().find(|latency| latency.scheme == row.scheme);
+                let with_p99 = |time, p99: Option<f64>| {
+                    p99.map_or_else(|| shown(time), |_| format!("{}\n({})", shown(time), shown(p99)))
+                };
+                cells.extend([
+                    shown(measured.build_ns),
+                    with_p99(measured.lookup_ns, latency.map(|latency| latency.lookup_p99_ns)),
+                    with_p99(measured.throughput_ns, latency.map(|latency| latency.throughput_p99_ns)),
+                    shown(latency.and_then(|latency| latency.throughput_with_hash_ns)),
+                ]);
             }
         }
     }
@@ -212,6 +236,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
         header.extend(["moved", "minimum", "excess", "disruption", "ideal"].map(|part| format!("{change}_{part}")));
     }
     header.extend(["heap_bytes", "expected_heap_bytes", "build_ns", "lookup_ns", "throughput_ns"].map(str::to_owned));
+    header.extend(["lookup_p99_ns", "throughput_p99_ns", "throughput_with_hash_ns"].map(str::to_owned));
     let numeric_end = header.len();
     // Reasons are text, and stand behind the numbers so that those keep their places.
     header.extend(changes.map(|change| format!("{change}_not_applicable")));
@@ -220,7 +245,10 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
         let mut cells = vec![row.scheme.clone(), row.hash.clone()];
         match &row.outcome {
             RowOutcome::NotApplicable { not_applicable } => cells.push(not_applicable.clone()),
-            RowOutcome::Measured(measured) => cells.extend(measured_cells(measured)),
+            RowOutcome::Measured(measured) => {
+                let mut latency = comparison.timings.iter().flat_map(|timings| &timings.latency);
+                cells.extend(measured_cells(measured, latency.find(|latency| latency.scheme == row.scheme)));
+            }
         }
         cells.resize(header.len(), String::new());
         table.row(cells);
@@ -228,7 +256,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
     table.render(Format::Csv, None)
 }
 
-fn measured_cells(measured: &Measured) -> Vec<String> {
+fn measured_cells(measured: &Measured, latency: Option<&Latency>) -> Vec<String> {
     let number = |value: f64| six_digits(value).to_string();
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
     let balance = &measured.balance;
@@ -259,6 +287,9 @@ fn measured_cells(measured: &Measured) -> Vec<String> {
     }
     cells.extend([measured.heap_bytes.to_string(), measured.expected_heap_bytes.to_string()]);
     cells.extend([measured.build_ns, measured.lookup_ns, measured.throughput_ns].map(optional));
+    cells.push(optional(latency.map(|latency| latency.lookup_p99_ns)));
+    cells.push(optional(latency.map(|latency| latency.throughput_p99_ns)));
+    cells.push(optional(latency.and_then(|latency| latency.throughput_with_hash_ns)));
     cells.extend(outcomes.map(|outcome| match outcome {
         ChangeOutcome::Moved(_) => String::new(),
         ChangeOutcome::NotApplicable { not_applicable } => not_applicable.clone(),
