@@ -1,79 +1,75 @@
-//! How long does a lookup take, apart from hashing? Every scheme of the registry at several numbers
-//! of nodes, on independent random keys.
+//! How long does a lookup take? Every scheme of the registry at several numbers of nodes, each lookup
+//! through `dyn Sharder::shard`, with hashing left out unless the group says otherwise.
 //!
-//! `lookup_throughput` places a batch; `lookup_latency` makes each key depend on the answer before,
-//! so that no two lookups overlap. The group `floor` is the same loop around a sharder that does
-//! nothing: what it costs is in every other figure too.
+//! * `lookup_throughput`: independent lookups one by one; the processor may overlap them.
+//! * `lookup_latency`: each key depends on the answer before, so that no two overlap.
+//! * `lookup_in_order`: keys 0, 1, 2, … in place of random ones. Tables seem faster than they are when
+//!   their cells are read in order; the random keys are what counts.
+//! * `lookup_with_hash`: from an id of 20 letters to the node, in the way a program does it.
+//!
+//! In each group `floor` is the same loop around a sharder that does nothing.
+
+mod support;
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput};
-use shardlab_core::{Members, NodeId, Sharder};
-use shardlab_harness::Floor;
-
-/// More than fits the first cache with its answers, less than the second holds.
-const KEYS: usize = 8192;
+use criterion::{BenchmarkId, Throughput};
+use shardlab_core::{RawKey, Sharder};
+use shardlab_harness::{Cycle, Floor, chain, singles};
+use support::{KEYS, dense, hasher_of, ids_of_one_length, random_keys, subjects};
 
 const NODES: [u32; 4] = [10, 100, 1000, 10_000];
 
-fn keys() -> Vec<u64> {
-    (1..=KEYS as u64).map(|i| shardlab_hash::mix64(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect()
-}
+/// Lookups of one iteration; the next iteration goes on with other keys.
+const STEP: usize = 4096;
+
+type Measure = fn(&dyn Sharder, &mut Cycle<'_>, usize) -> u64;
 
 fn main() {
-    let mut criterion = Criterion::default()
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(1))
-        .sample_size(20)
-        .configure_from_args();
-    let keys = keys();
-    for (question, measure) in [("lookup_throughput", batch as Measure), ("lookup_latency", chain as Measure)] {
+    let mut criterion = support::criterion();
+    let random = random_keys(KEYS, 1);
+    // As they are: a scheme that takes the high bits sees one corner of its table.
+    let in_order: Vec<u64> = (0..KEYS as u64).collect();
+    let questions: [(&str, Measure, &[u64], &[u32]); 3] = [
+        ("lookup_throughput", singles, &random, &NODES),
+        ("lookup_latency", chain, &random, &NODES),
+        ("lookup_in_order", singles, &in_order, &[1000]),
+    ];
+    for (question, measure, keys, nodes) in questions {
         let mut group = criterion.benchmark_group(question);
-        group.throughput(Throughput::Elements(KEYS as u64));
-        for nodes in NODES {
-            let members = Members::dense(nodes).expect("a valid size");
-            for scheme in shardlab_schemes::comparison_rows() {
-                // Elasticsearch ends at 1024 shards; what cannot be built has no time.
-                let Ok(sharder) = scheme.build(&members) else { continue };
-                check(&*sharder, &keys);
-                group.bench_function(BenchmarkId::new(scheme.spec(), nodes), |bencher| {
-                    bencher.iter(|| measure(&*sharder, black_box(&keys)));
+        group.throughput(Throughput::Elements(STEP as u64));
+        for &nodes in nodes {
+            for (spec, _, sharder) in subjects(nodes) {
+                let mut keys = Cycle::new(keys);
+                group.bench_function(BenchmarkId::new(spec, nodes), |bencher| {
+                    bencher.iter(|| black_box(measure(&*sharder, &mut keys, STEP)));
                 });
             }
         }
-        let floor = Floor::new(Members::dense(1).expect("a valid size"));
-        group.bench_function("floor", |bencher| bencher.iter(|| measure(&floor, black_box(&keys))));
+        let (floor, mut keys) = (Floor::new(dense(1)), Cycle::new(keys));
+        group.bench_function("floor", |bencher| bencher.iter(|| black_box(measure(&floor, &mut keys, STEP))));
         group.finish();
     }
+
+    let ids = ids_of_one_length(KEYS, 20);
+    let mut group = criterion.benchmark_group("lookup_with_hash");
+    group.throughput(Throughput::Elements(STEP as u64));
+    for nodes in [1000] {
+        for (spec, scheme, sharder) in subjects(nodes) {
+            let hasher = hasher_of(&*scheme);
+            let mut parts = ids.chunks_exact(STEP).cycle();
+            group.bench_function(BenchmarkId::new(spec, nodes), |bencher| {
+                bencher.iter(|| {
+                    let part = parts.next().expect("a cycle");
+                    let nodes = part.iter().map(|id| {
+                        let key = hasher.hash(&RawKey::id(id.as_bytes())).expect("a plain id");
+                        u64::from(sharder.shard(key).0)
+                    });
+                    black_box(nodes.sum::<u64>())
+                });
+            });
+        }
+    }
+    group.finish();
     criterion.final_summary();
-}
-
-type Measure = fn(&dyn Sharder, &[u64]) -> u64;
-
-fn batch(sharder: &dyn Sharder, keys: &[u64]) -> u64 {
-    let mut out = [NodeId(0); 1024];
-    let mut sum = 0;
-    for keys in keys.chunks(out.len()) {
-        sharder.shard_many(keys, &mut out[..keys.len()]);
-        sum += u64::from(black_box(&out)[0].0);
-    }
-    sum
-}
-
-fn chain(sharder: &dyn Sharder, keys: &[u64]) -> u64 {
-    let mut last = NodeId(0);
-    for &key in keys {
-        // Node numbers end at 2^31 − 1, so this adds nothing, which the compiler cannot know.
-        last = sharder.shard(key ^ u64::from(last.0 >> 31));
-    }
-    u64::from(last.0)
-}
-
-/// A batch answers what single lookups answer, and more than one node answers.
-fn check(sharder: &dyn Sharder, keys: &[u64]) {
-    let mut out = vec![NodeId(0); keys.len()];
-    sharder.shard_many(keys, &mut out);
-    assert!(keys.iter().zip(&out).all(|(&key, &node)| sharder.shard(key) == node), "a batch differs from lookups");
-    assert!(out.iter().any(|node| *node != out[0]), "all keys went to one node");
 }

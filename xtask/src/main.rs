@@ -1,10 +1,17 @@
 //! Chores of the workspace: a table of contents.
 
 mod corpus;
+mod instructions;
+mod machine;
 mod new_scheme;
+mod peers;
+mod process;
+mod record;
 mod root;
+mod scaling;
 mod tidy;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
@@ -28,19 +35,49 @@ enum Task {
     },
     /// Fetch the names of all npm packages (4.5 million real ids) into target/corpus
     Corpus,
+    /// Measure published crates against ours in turns; exit code 1 if a target is missed by more than its spread
+    Peers {
+        /// Form of the output
+        #[arg(long, value_enum, default_value = "text")]
+        format: peers::Format,
+        /// Ids of mixed lengths, one a line, in place of synthetic ones; `cargo xtask corpus` fetches some
+        #[arg(long, value_name = "FILE")]
+        names: Option<PathBuf>,
+    },
+    /// Store a dated record of measured speed under reports/record
+    Record(record::Args),
+    /// Say what changed between two records beyond noise
+    BenchCompare {
+        /// The folder or record.json of the earlier one
+        old: PathBuf,
+        /// The folder or record.json of the later one
+        new: PathBuf,
+    },
+    /// Count the instructions of a lookup of each scheme with valgrind and store them in reports
+    Instructions {
+        /// Compare with what is stored, within 3 %; without valgrind say so and succeed
+        #[arg(long)]
+        check: bool,
+    },
     /// Run what CI runs
     Ci,
 }
 
 fn main() -> ExitCode {
+    let root = root::workspace();
+    let done = |()| ExitCode::SUCCESS;
     let outcome = match Cli::parse().task {
-        Task::Tidy => tidy::run(&root::workspace()),
-        Task::NewScheme { name } => new_scheme::run(&root::workspace(), &name),
-        Task::Corpus => corpus::run(&root::workspace()),
-        Task::Ci => ci(),
+        Task::Tidy => tidy::run(&root).map(done),
+        Task::NewScheme { name } => new_scheme::run(&root, &name).map(done),
+        Task::Corpus => corpus::run(&root).map(done),
+        Task::Peers { format, names } => peers::run(&root, format, names.as_deref()),
+        Task::Record(args) => record::run(&root, &args).map(done),
+        Task::BenchCompare { old, new } => record::compare(&old, &new).map(done),
+        Task::Instructions { check } => instructions::run(&root, check).map(done),
+        Task::Ci => ci().map(done),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
