@@ -76,6 +76,9 @@ pub(crate) struct KeyArgs {
     /// Column or field with a weight, such as the size in bytes
     #[arg(long, value_name = "NAME")]
     pub(crate) weight_field: Option<String>,
+    /// The field of the requests, for commands that have a flag for it.
+    #[arg(skip)]
+    pub(crate) requests_field: Option<String>,
     /// How ids and routing values are written
     #[arg(long, value_enum, default_value_t)]
     pub(crate) encoding: EncodingArg,
@@ -140,6 +143,7 @@ impl KeyArgs {
             id_field: self.id_field.clone(),
             routing_field: self.routing_field.clone(),
             weight_field: self.weight_field.clone(),
+            requests_field: self.requests_field.clone(),
             skip_bad: self.skip_bad,
             rules,
             encoding: self.encoding.encoding(),
@@ -153,6 +157,7 @@ impl KeyArgs {
             ("--id-field", self.id_field.is_some()),
             ("--routing-field", self.routing_field.is_some()),
             ("--weight-field", self.weight_field.is_some()),
+            ("--requests-field", self.requests_field.is_some()),
             ("--encoding", self.encoding != EncodingArg::Utf8),
             ("--skip-bad", self.skip_bad),
         ];

@@ -23,13 +23,18 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
-    pub(crate) fn document(&mut self, key: &RawKey<'_>, weight: Option<u64>) {
+    pub(crate) fn document(&mut self, key: &RawKey<'_>, weight: Option<u64>, requests: Option<u64>) {
         for text in [key.id, key.routing] {
             self.number(u64::try_from(text.len()).unwrap_or(u64::MAX));
             self.staged.extend_from_slice(text);
         }
         if let Some(weight) = weight {
             self.number(weight);
+        }
+        if let Some(requests) = requests {
+            // The word keeps a column of requests apart from the same numbers as weights.
+            self.staged.extend_from_slice(b"requests");
+            self.number(requests);
         }
         self.finish_document();
     }
@@ -78,27 +83,33 @@ mod tests {
 
     use super::*;
 
+    type Document = (Vec<u8>, Vec<u8>, Option<u64>, Option<u64>);
+
     /// The digest from the whole list at once, as it is defined.
-    fn naive(documents: &[(Vec<u8>, Vec<u8>, Option<u64>)]) -> String {
+    fn naive(documents: &[Document]) -> String {
         let mut blocks = Vec::new();
         for block in documents.chunks(BLOCK) {
             let mut bytes = Vec::new();
-            for (id, routing, weight) in block {
+            for (id, routing, weight, requests) in block {
                 for text in [id, routing] {
                     bytes.extend_from_slice(&u64::try_from(text.len()).unwrap().to_le_bytes());
                     bytes.extend_from_slice(text);
                 }
                 bytes.extend(weight.iter().flat_map(|weight| weight.to_le_bytes()));
+                if let Some(requests) = requests {
+                    bytes.extend_from_slice(b"requests");
+                    bytes.extend_from_slice(&requests.to_le_bytes());
+                }
             }
             blocks.extend_from_slice(&xxh3_64(&bytes).to_le_bytes());
         }
         format!("{:016x}", xxh3_64(&blocks))
     }
 
-    fn streamed(documents: &[(Vec<u8>, Vec<u8>, Option<u64>)]) -> String {
+    fn streamed(documents: &[Document]) -> String {
         let mut digest = Digest::default();
-        for (id, routing, weight) in documents {
-            digest.document(&RawKey { id, routing }, *weight);
+        for (id, routing, weight, requests) in documents {
+            digest.document(&RawKey { id, routing }, *weight, *requests);
         }
         digest.hex()
     }
@@ -106,7 +117,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_streamed_digest_is_the_digest_by_definition(
-            documents in prop::collection::vec((any::<Vec<u8>>(), any::<Vec<u8>>(), any::<Option<u64>>()), 0..40)
+            documents in prop::collection::vec((any::<Vec<u8>>(), any::<Vec<u8>>(), any::<Option<u64>>(), any::<Option<u64>>()), 0..40)
         ) {
             prop_assert_eq!(streamed(&documents), naive(&documents));
         }
@@ -115,11 +126,12 @@ mod tests {
     #[test]
     fn blocks_and_stages_change_nothing() {
         for count in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 77] {
-            let documents: Vec<_> =
-                (0..count).map(|i| (format!("id-{i}").into_bytes(), Vec::new(), (i % 2 == 0).then_some(7))).collect();
+            let document = |i: usize| (format!("id-{i}").into_bytes(), Vec::new(), i.is_multiple_of(2).then_some(7), None);
+            let documents: Vec<Document> = (0..count).map(document).collect();
             assert_eq!(streamed(&documents), naive(&documents), "{count} documents");
         }
-        let long = vec![(vec![b'x'; 3 * STAGE], vec![b'y'; STAGE], None), (b"a".to_vec(), Vec::new(), None)];
+        let long =
+            vec![(vec![b'x'; 3 * STAGE], vec![b'y'; STAGE], None, None), (b"a".to_vec(), Vec::new(), None, None)];
         assert_eq!(streamed(&long), naive(&long));
     }
 }

@@ -53,6 +53,9 @@ impl Documents for Distinct {
             for (row, key) in batch.iter().enumerate() {
                 if self.seen.insert(&key) {
                     chunk.push(key, batch.weights().map(|weights| weights[row]));
+                    if let Some(requests) = batch.requests() {
+                        chunk.set_requests(requests[row]);
+                    }
                 }
             }
             self.check()?;

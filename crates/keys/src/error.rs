@@ -201,6 +201,12 @@ pub enum RecordFault {
         /// What stands there, shortened.
         found: String,
     },
+    /// No number of requests.
+    #[error("{found} is no number of requests; that is a whole number from 0 to 18446744073709551615")]
+    Requests {
+        /// What stands there, shortened.
+        found: String,
+    },
     /// A row that does not fit its header.
     #[error("the row has {found} fields, and the header {expected}; quote fields that hold commas")]
     Fields {
@@ -256,7 +262,7 @@ impl RecordFault {
             Self::NotText { .. } => "string is not text",
             Self::TwoRoutings => "_routing and routing hold different values",
             Self::Encoding { .. } => "not in the encoding that was named",
-            Self::Weight { .. } => "no whole number below 2^64",
+            Self::Weight { .. } | Self::Requests { .. } => "no whole number below 2^64",
             Self::Fields { .. } => "row does not have as many fields as the header",
             Self::OpenQuote => "quoted field is never closed",
             Self::AfterQuote => "text follows the quote that closes a field",

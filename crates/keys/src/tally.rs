@@ -27,8 +27,8 @@ struct Reason {
 
 impl Tally {
     /// Counts a document and appends it to the chunk.
-    pub(crate) fn accept(&mut self, key: RawKey<'_>, weight: Option<u64>, chunk: &mut RawChunk) {
-        self.digest.document(&key, weight);
+    pub(crate) fn accept(&mut self, key: RawKey<'_>, weight: Option<u64>, requests: Option<u64>, chunk: &mut RawChunk) {
+        self.digest.document(&key, weight, requests);
         if self.accepted > 0 && self.last_id == key.id && self.last_routing == key.routing {
             self.consecutive_duplicates += 1;
         } else {
@@ -41,6 +41,9 @@ impl Tally {
         self.accepted += 1;
         self.with_routing += u64::from(!key.routing.is_empty());
         chunk.push(key, weight);
+        if let Some(requests) = requests {
+            chunk.set_requests(requests);
+        }
     }
 
     /// Counts a key that needs no hashing and appends it to the chunk.

@@ -6,7 +6,7 @@ use super::json::{DEFAULT_ID, DEFAULT_ROUTING};
 use crate::{HeaderFault, shown};
 
 /// The columns of a CSV file that are read: the id first, then those that may hold the routing value,
-/// then the weight.
+/// then the weight, then the requests.
 pub(super) struct Columns {
     pub(super) wanted: Vec<Column>,
     /// How many columns the header has.
@@ -61,6 +61,9 @@ impl Columns {
         }
         if let Some(name) = &options.weight_field {
             wanted.push(need(name, "--weight-field")?);
+        }
+        if let Some(name) = &options.requests_field {
+            wanted.push(need(name, "--requests-field")?);
         }
         Ok(Self { wanted, count: rows.len() })
     }

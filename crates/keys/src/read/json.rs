@@ -20,21 +20,24 @@ struct Wanted {
     shown: String,
     /// The parts between dots, where there are several.
     path: Vec<String>,
+    /// The flag that names it.
+    flag: &'static str,
 }
 
 impl Wanted {
-    fn new(name: &str) -> Self {
+    fn new(name: &str, flag: &'static str) -> Self {
         let path: Vec<String> = name.split('.').map(str::to_owned).collect();
         let path = if path.len() > 1 { path } else { Vec::new() };
-        Self { name: name.to_owned(), shown: shown::short(name.as_bytes()), path }
+        Self { name: name.to_owned(), shown: shown::short(name.as_bytes()), path, flag }
     }
 }
 
-/// The most fields that are ever wanted: an id, two that may hold the routing value, and a weight.
-const MOST_WANTED: usize = 4;
+/// The most fields that are ever wanted: an id, two that may hold the routing value, a weight, and
+/// requests.
+pub(super) const MOST_WANTED: usize = 5;
 
 /// The fields of NDJSON records that are read: the id first, then those that may hold the routing
-/// value, then the weight.
+/// value, then the weight, then the requests.
 pub(super) struct Fields {
     wanted: Vec<Wanted>,
 }
@@ -44,12 +47,14 @@ pub(super) type FieldFault = (Option<usize>, RecordFault);
 
 impl Fields {
     pub(super) fn new(options: &ReadOptions) -> Self {
-        let mut wanted = vec![Wanted::new(options.id_field.as_deref().unwrap_or(DEFAULT_ID))];
+        let mut wanted = vec![Wanted::new(options.id_field.as_deref().unwrap_or(DEFAULT_ID), "--id-field")];
+        let routing = |name: &str| Wanted::new(name, "--routing-field");
         match &options.routing_field {
-            Some(name) => wanted.push(Wanted::new(name)),
-            None => wanted.extend(DEFAULT_ROUTING.map(Wanted::new)),
+            Some(name) => wanted.push(routing(name)),
+            None => wanted.extend(DEFAULT_ROUTING.map(routing)),
         }
-        wanted.extend(options.weight_field.as_deref().map(Wanted::new));
+        wanted.extend(options.weight_field.as_deref().map(|name| Wanted::new(name, "--weight-field")));
+        wanted.extend(options.requests_field.as_deref().map(|name| Wanted::new(name, "--requests-field")));
         Self { wanted }
     }
 
@@ -59,13 +64,8 @@ impl Fields {
     }
 
     /// The name of a wanted field, and the flag that gives it another.
-    pub(super) fn name_and_flag(&self, place: usize, weighted: bool) -> (&str, &'static str) {
-        let flag = match place {
-            0 => "--id-field",
-            _ if weighted && place + 1 == self.wanted.len() => "--weight-field",
-            _ => "--routing-field",
-        };
-        (self.wanted.get(place).map_or("", |wanted| &wanted.name), flag)
+    pub(super) fn name_and_flag(&self, place: usize) -> (&str, &'static str) {
+        self.wanted.get(place).map_or(("", "--id-field"), |wanted| (&wanted.name, wanted.flag))
     }
 
     /// How many fields are looked for.
@@ -143,7 +143,8 @@ impl<'a> Visitor<'a> for Top<'_, '_, 'a> {
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(matches) = map.next_key_seed(Name(|name: &str| {
-            let mut matches = 0_u8;
+            // Two bits for each of the wanted fields.
+            let mut matches = 0_u16;
             for (place, wanted) in self.wanted.iter().enumerate() {
                 if wanted.name == name {
                     matches |= 1 << (2 * place);

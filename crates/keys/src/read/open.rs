@@ -54,6 +54,8 @@ pub struct ReadOptions {
     pub routing_field: Option<String>,
     /// The field of the weight; where nothing is said, documents have none.
     pub weight_field: Option<String>,
+    /// The field of the requests for a document; where nothing is said, documents have none.
+    pub requests_field: Option<String>,
     /// Leaves bad records out and counts them, in place of refusing the first.
     pub skip_bad: bool,
     /// What the schemes and hashes demand that the documents are meant for.
@@ -117,6 +119,7 @@ fn start(
             ("--id-field", &options.id_field),
             ("--routing-field", &options.routing_field),
             ("--weight-field", &options.weight_field),
+            ("--requests-field", &options.requests_field),
         ];
         if let Some((flag, _)) = fields.iter().find(|(_, field)| field.is_some()) {
             let what = format!(
@@ -125,10 +128,12 @@ fn start(
             return Err(ReadError::Options { file, what });
         }
     }
-    let named = [&options.id_field, &options.routing_field, &options.weight_field];
+    let named = [&options.id_field, &options.routing_field, &options.weight_field, &options.requests_field];
     if named.iter().any(|field| field.as_deref() == Some("")) {
-        let what = "a field has an empty name; --id-field, --routing-field and --weight-field take a column or a field"
-            .to_owned();
+        let what =
+            "a field has an empty name; --id-field, --routing-field, --weight-field and --requests-field take a \
+                    column or a field"
+                .to_owned();
         return Err(ReadError::Options { file, what });
     }
     let taken = Arc::new(AtomicU64::new(0));

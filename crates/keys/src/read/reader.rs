@@ -54,11 +54,30 @@ enum State {
     Ended,
 }
 
+/// What stands for the columns of numbers, which follow all others in this order.
+#[derive(Clone, Copy)]
+struct Numbers<T> {
+    weight: T,
+    requests: T,
+}
+
+impl Numbers<bool> {
+    fn count(self) -> usize {
+        usize::from(self.weight) + usize::from(self.requests)
+    }
+
+    /// The texts of the columns that there are, with their places, from the first of them on.
+    fn texts<'a>(self, first: usize, text: impl Fn(usize) -> Option<&'a [u8]>) -> Numbers<Option<(usize, &'a [u8])>> {
+        let at = |place: usize, is_there: bool| if is_there { text(place).map(|text| (place, text)) } else { None };
+        Numbers { weight: at(first, self.weight), requests: at(first + usize::from(self.weight), self.requests) }
+    }
+}
+
 /// What becomes of a record once its texts are found.
 struct Placing {
     encoding: Encoding,
     rules: KeyRules,
-    weighted: bool,
+    numbers: Numbers<bool>,
     tally: Tally,
     beyond_double: u64,
     id: Vec<u8>,
@@ -88,7 +107,7 @@ impl Reader {
             placing: Placing {
                 encoding: options.encoding,
                 rules: options.rules,
-                weighted: options.weight_field.is_some(),
+                numbers: Numbers { weight: options.weight_field.is_some(), requests: options.requests_field.is_some() },
                 tally: Tally::default(),
                 beyond_double: 0,
                 id: Vec::new(),
@@ -258,13 +277,13 @@ impl Form {
     }
 
     /// Takes the document out of a record. Faults name the field by its place: the id is 0, the
-    /// fields that may hold the routing value follow, and the weight is the last.
+    /// fields that may hold the routing value follow, and the weight and the requests are the last.
     fn take(&mut self, record: &[u8], placing: &mut Placing, chunk: &mut RawChunk) -> Result<(), FieldFault> {
         if record.is_empty() {
             return Err((None, RecordFault::EmptyLine));
         }
         match self {
-            Self::Lines => placing.place(record, &[], None, chunk),
+            Self::Lines => placing.place(record, &[], placing.numbers.texts(0, |_| None), chunk),
             Self::Ndjson(fields) => placing.take_json(record, fields, chunk),
             Self::Csv { rows, columns } => {
                 rows.split(record);
@@ -272,10 +291,10 @@ impl Form {
                     return Err((None, RecordFault::Fields { found: rows.len(), expected: columns.count }));
                 }
                 let value = |place: usize| columns.wanted.get(place).map(|column| rows.get(record, column.index));
-                let last = columns.wanted.len() - usize::from(placing.weighted);
+                let last = columns.wanted.len() - placing.numbers.count();
                 let routing = [1, 2].map(|place| value(place).filter(|_| place < last).unwrap_or_default());
-                let weight = if placing.weighted { value(last).map(|text| (last, text)) } else { None };
-                placing.place(value(0).unwrap_or_default(), &routing, weight, chunk)
+                let numbers = placing.numbers.texts(last, value);
+                placing.place(value(0).unwrap_or_default(), &routing, numbers, chunk)
             }
         }
     }
@@ -286,15 +305,15 @@ impl Placing {
         let line =
             std::str::from_utf8(record).map_err(|error| (None, RecordFault::NotUtf8 { at: error.valid_up_to() }))?;
         let values = fields.values(line)?;
-        let last = fields.len() - usize::from(self.weighted);
+        let last = fields.len() - self.numbers.count();
         let missing = |place: usize| {
-            let (name, flag) = fields.name_and_flag(place, self.weighted);
+            let (name, flag) = fields.name_and_flag(place);
             (Some(place), RecordFault::Missing { present: json::present(line, name, flag) })
         };
         let mut beyond_double = 0;
-        let mut texts = [const { Cow::Borrowed("") }; 4];
+        let mut texts = [const { Cow::Borrowed("") }; json::MOST_WANTED];
         for (place, value) in values.into_iter().enumerate().take(fields.len()) {
-            // Null is no routing value; for the id and the weight it is a value of the wrong kind.
+            // Null is no routing value; for the id and the numbers it is a value of the wrong kind.
             let optional = (1..last).contains(&place);
             let Some(value) = value else {
                 if optional {
@@ -311,10 +330,10 @@ impl Placing {
                 None => return Err((Some(place), RecordFault::Kind { found: "null" })),
             }
         }
-        let [id, first, second, _] = &texts;
+        let [id, first, second, ..] = &texts;
         let routing = [first.as_bytes(), if last > 2 { second.as_bytes() } else { &[] }];
-        let weight = if self.weighted { texts.get(last).map(|text| (last, text.as_bytes())) } else { None };
-        self.place(id.as_bytes(), &routing, weight, chunk)?;
+        let numbers = self.numbers.texts(last, |place| texts.get(place).map(|text| text.as_bytes()));
+        self.place(id.as_bytes(), &routing, numbers, chunk)?;
         self.beyond_double += beyond_double;
         Ok(())
     }
@@ -324,7 +343,7 @@ impl Placing {
         &mut self,
         id: &[u8],
         routing: &[&[u8]],
-        weight: Option<(usize, &[u8])>,
+        numbers: Numbers<Option<(usize, &[u8])>>,
         chunk: &mut RawChunk,
     ) -> Result<(), FieldFault> {
         let id = self.encoding.decode(id, &mut self.id).map_err(|fault| (Some(0), fault))?;
@@ -344,14 +363,14 @@ impl Placing {
             };
             (Some(if of_routing { place } else { 0 }), RecordFault::Key(fault))
         })?;
-        let weight =
-            match weight {
-                None => None,
-                Some((place, text)) => Some(whole(text).ok_or_else(|| {
-                    (Some(place), RecordFault::Weight { found: format!("\"{}\"", shown::short(text)) })
-                })?),
-            };
-        self.tally.accept(key, weight, chunk);
+        let quoted = |text: &[u8]| format!("\"{}\"", shown::short(text));
+        let number = |given: Option<(usize, &[u8])>, fault: fn(String) -> RecordFault| match given {
+            None => Ok(None),
+            Some((place, text)) => whole(text).map(Some).ok_or_else(|| (Some(place), fault(quoted(text)))),
+        };
+        let weight = number(numbers.weight, |found| RecordFault::Weight { found })?;
+        let requests = number(numbers.requests, |found| RecordFault::Requests { found })?;
+        self.tally.accept(key, weight, requests, chunk);
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ impl Synthetic {
                 if checked {
                     self.rules.check(&key).map_err(|fault| (number, fault))?;
                 }
-                self.tally.accept(key, None, chunk);
+                self.tally.accept(key, None, None, chunk);
             }
         }
         self.made = end;

@@ -7,6 +7,7 @@ mod common;
 mod csv;
 mod lines;
 mod ndjson;
+mod requests;
 mod round_trip;
 mod sample;
 mod synthetic;
