@@ -5,6 +5,7 @@ mod counts;
 mod failure;
 mod gate;
 mod input;
+mod machines;
 mod membership;
 mod output;
 mod progress;
@@ -42,7 +43,7 @@ enum Command {
     /// Judge counts that somebody already has: chance or structural?
     Verdict(cmd::verdict::Args),
     /// Study a change: what moves, from where to where, how many bytes and how long.
-    WhatIf(cmd::what_if::Args),
+    WhatIf(Box<cmd::what_if::Args>),
     /// Plan a split or shrink of an Elasticsearch index: what is legal, which chains lead there, what it costs.
     SplitPlan(cmd::split_plan::Args),
     /// Find what makes keys bad on their own: patterns, few or common values, heavy documents.
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => cmd::compare::run(args),
         Command::Route(args) => cmd::route::run(args),
         Command::Verdict(args) => cmd::verdict::run(args),
-        Command::WhatIf(args) => cmd::what_if::run(args),
+        Command::WhatIf(args) => cmd::what_if::run(*args),
         Command::SplitPlan(args) => cmd::split_plan::run(args),
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Plan(args) => cmd::plan::run(args),

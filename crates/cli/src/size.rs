@@ -1,5 +1,7 @@
 //! Sizes in bytes as people write them: decimal units, and binary ones where they are written so.
 
+use crate::output::note;
+
 /// The units, longest names first so that `MiB` is not read as `B`.
 const UNITS: [(&str, u64); 9] = [
     ("KiB", 1 << 10),
@@ -29,6 +31,52 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     u64::try_from(bytes).map_err(|_| format!("{text:?} is more than 2^64 bytes"))
 }
 
+/// A size as a flag gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Bytes.
+    pub(crate) bytes: u64,
+    /// Whether no unit stood behind the number. People who leave it out rarely mean bytes.
+    pub(crate) is_bare: bool,
+}
+
+impl Size {
+    /// Reads a size and remembers whether it has a unit.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self { bytes: parse(text)?, is_bare: text.ends_with(|last: char| last.is_ascii_digit()) })
+    }
+
+    /// The bytes, with a note where the unit was left out.
+    pub(crate) fn noted(self, flag: &str) -> u64 {
+        if self.is_bare {
+            note(&format!("{flag}: {} has no unit and was taken as bytes; write for example 600GB", self.bytes));
+        }
+        self.bytes
+    }
+}
+
+/// Requests as a flag gave them: in all, or those of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Requests {
+    /// How many.
+    pub(crate) total: u64,
+    /// Whether in a second.
+    pub(crate) per_second: bool,
+}
+
+impl Requests {
+    /// Reads `50000/s` or `50000`.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (number, per_second) = text.strip_suffix("/s").map_or((text, false), |number| (number, true));
+        match number.parse() {
+            Ok(total) if number.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self { total, per_second }),
+            _ => Err(format!(
+                "{text:?} is no number of requests; write a whole number, such as 50000/s, or 50000 for a count"
+            )),
+        }
+    }
+}
+
 /// Reads a rate such as `100MB/s`.
 pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
     let rate = text.strip_suffix("/s").map(parse);
@@ -40,7 +88,7 @@ pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{Requests, Size, parse};
 
     #[test]
     fn sizes_are_decimal_unless_written_otherwise() {
@@ -49,6 +97,22 @@ mod tests {
         assert_eq!(parse("1.5GB"), Ok(1_500_000_000));
         assert_eq!(parse("4096"), Ok(4096));
         assert_eq!(parse("0.5KiB"), Ok(512));
+    }
+
+    #[test]
+    fn a_size_without_a_unit_is_known_as_one() {
+        assert_eq!(Size::parse("600"), Ok(Size { bytes: 600, is_bare: true }));
+        assert_eq!(Size::parse("600B"), Ok(Size { bytes: 600, is_bare: false }));
+        assert!(Size::parse("600G").is_err());
+    }
+
+    #[test]
+    fn requests_are_a_count_or_a_rate() {
+        assert_eq!(Requests::parse("50000/s"), Ok(Requests { total: 50_000, per_second: true }));
+        assert_eq!(Requests::parse("7"), Ok(Requests { total: 7, per_second: false }));
+        for text in ["", "/s", "-1", "+1", "1.5", "5k/s", "5/m", "18446744073709551616"] {
+            assert!(Requests::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,9 @@ use serde::{Serialize, Serializer};
 
 mod inspect;
 mod machines;
+mod moves;
 mod path;
+mod replicas;
 mod split_plan;
 mod tune;
 mod what_if;
@@ -16,8 +18,10 @@ pub use inspect::{
     Cardinality, ConstantBits, Finding, Floor, Inspection, LooksLike, NumberFacts, Order, PlacedValues, Placement,
     PlacementOutcome, Separation, Severity, TextFacts, TopValue, Trend, UuidCount, WeightFacts,
 };
-pub use machines::{MachineRows, Removal, Removals};
+pub use machines::{MachineFlow, MachineRows, Removal, Removals};
+pub use moves::{Busiest, BusyNode, LoadChange, MoveFractions};
 pub use path::{PathRows, PathStep, StepOutcome, StepRows};
+pub use replicas::{CopyLoad, Heir, Heirs, ReplicaRows};
 pub use split_plan::{
     ChildShards, Costs, How, OneShard, OneShardPart, OneShardRule, PredictedDocuments, PredictedShard,
     ResizeAlternative, ResizeBytes, ResizeStep, ShardFit, ShardSize, SplitPlan, Spread,

@@ -1,43 +1,75 @@
-use shardlab_core::rows::{Balance, Fate, Removals, WhatIf};
+use shardlab_core::rows::{Balance, Busiest, CopyLoad, Fate, Flow, LoadChange, NodeFlow, WhatIf};
 
-use crate::escape::{for_markdown, for_terminal};
+use crate::frame::{dash, escape_of, footer, list, of_keys, seconds, size, size_or_dash};
 use crate::table::{Format, Table};
-use crate::units::{bytes, percent, ratio};
+use crate::units::{percent, ratio};
 
-/// Beyond so many nodes the matrix is left out of text; JSON has it whole.
+/// Beyond so many nodes the largest flows stand in the place of the matrix; JSON has it whole.
 const WIDEST_MATRIX: usize = 24;
+
+/// How many of the largest flows stand in text.
+const MOST_FLOWS: usize = 10;
+
+/// How many nodes, machines or heirs stand in text; CSV and JSON have all.
+const MOST_NODES: usize = 64;
 
 /// A what-if as text: the summary, one row a node, the matrix where it is legible, and the reading.
 /// As CSV it is one row a node.
 #[must_use]
 pub fn what_if_text(rows: &WhatIf, format: Format, width: Option<u16>) -> String {
     if format == Format::Csv {
-        return nodes(rows, true).render(Format::Csv, None);
+        return nodes(rows, &rows.per_node.iter().collect::<Vec<_>>(), true).render(Format::Csv, None);
     }
-    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
+    let escape = escape_of(format);
     let mut text = String::new();
     let mut block = |words: &str| {
         text.push_str(words);
         text.push_str("\n\n");
     };
     block(&escape(&format!(
-        "{}: {} on {} nodes → {} on {} nodes; {} keys from {}",
-        rows.change, rows.from, rows.from_nodes, rows.to, rows.to_nodes, rows.keys.accepted, rows.keys.description
+        "{}: {} on {} nodes → {} on {} nodes; {}",
+        rows.change,
+        rows.from,
+        rows.from_nodes,
+        rows.to,
+        rows.to_nodes,
+        of_keys(&rows.keys)
     )));
     block(summary(rows).render(format, width).trim_end());
-    block(nodes(rows, false).render(format, width).trim_end());
+    if let Some(busiest) = busiest(rows) {
+        block(busiest.render(format, width).trim_end());
+    }
+    let (shown, left_out) = busiest_nodes(rows);
+    block(nodes(rows, &shown, false).render(format, width).trim_end());
+    if left_out > 0 {
+        block(&format!(
+            "The {MOST_NODES} nodes with the most keys that arrive or depart; {left_out} more, see --format csv or json."
+        ));
+    }
     if let Some(matrix) = matrix(rows) {
         block("Keys from node (row) to node (column):");
         block(matrix.render(format, width).trim_end());
+    } else if !rows.matrix.is_empty() {
+        block("The largest flows from node to node:");
+        block(largest_flows(&rows.matrix).render(format, width).trim_end());
+        let left_out = rows.matrix.len().saturating_sub(MOST_FLOWS);
+        if left_out > 0 {
+            block(&format!("{left_out} more, see --format json."));
+        }
     }
-    let list = |sentences: &[String]| {
-        sentences.iter().map(|words| format!("- {}", escape(words))).collect::<Vec<_>>().join("\n")
-    };
-    block(&format!("Reading:\n{}", list(&rows.reading)));
+    if let Some(machines) = machines(rows) {
+        block("Machines:");
+        block(machines.render(format, width).trim_end());
+    }
+    if let Some(heirs) = heirs(rows) {
+        block("Who takes over the keys of the nodes that leave:");
+        block(heirs.render(format, width).trim_end());
+    }
+    block(&format!("Reading:\n{}", list(&rows.reading, format)));
     if !rows.notes.is_empty() {
-        block(&format!("Notes:\n{}", list(&rows.notes)));
+        block(&format!("Notes:\n{}", list(&rows.notes, format)));
     }
-    text.push_str(&format!("{}, seed {}, key digest {}\n", rows.tool, rows.seed, rows.keys.digest));
+    text.push_str(&footer(&rows.tool, rows.seed, &rows.keys));
     text
 }
 
@@ -54,101 +86,245 @@ pub fn what_if_summary(all: &[WhatIf], format: Format, width: Option<u16>) -> St
         "disruption",
         "left parent",
         "moved data",
+        "written anew",
+        "in sequence",
+        "all at work",
+        "all written",
         "peak after",
     ];
     let mut table = Table::new(headings).with_numbers(2..headings.len());
+    let or_nothing = |known: Option<u128>| known.map_or_else(String::new, size);
     for rows in all {
         table.row([
             rows.change.clone(),
             rows.to.clone(),
             rows.to_nodes.to_string(),
-            percent(rows.moved_fraction),
-            percent(rows.minimum_fraction),
-            percent(rows.excess_fraction),
-            percent(rows.disruption_fraction),
-            rows.left_parent_fraction.map_or_else(dash, percent),
-            rows.moved_bytes.map_or_else(dash, size),
+            percent(rows.moves.moved_fraction),
+            percent(rows.moves.minimum_fraction),
+            percent(rows.moves.excess_fraction),
+            percent(rows.moves.disruption_fraction),
+            rows.left_parent_fraction.map_or_else(String::new, percent),
+            or_nothing(rows.moved_bytes),
+            or_nothing(rows.rewritten_bytes),
+            seconds(rows.seconds_serial),
+            seconds(rows.seconds_parallel),
+            seconds(rows.seconds_rewritten),
             ratio(rows.after.peak_to_average),
         ]);
     }
-    table.render(format, width)
-}
-
-fn dash() -> String {
-    "–".to_owned()
-}
-
-fn size(size: u128) -> String {
-    u64::try_from(size).map_or_else(|_| format!("{size} B"), bytes)
+    table.without_empty_columns().render(format, width)
 }
 
 fn summary(rows: &WhatIf) -> Table {
-    let mut table = Table::new(["", "keys", "data"]).with_numbers([1, 2]);
-    let mut line = |name: &str, keys: String, data: String| table.row([name.to_owned(), keys, data]);
-    line("moved", percent(rows.moved_fraction), rows.moved_bytes.map_or_else(dash, size));
-    line("minimum for these counts", percent(rows.minimum_fraction), dash());
-    line("needless", percent(rows.excess_fraction), dash());
-    line("between surviving nodes", percent(rows.disruption_fraction), dash());
-    line("ideal", percent(rows.ideal_fraction), dash());
+    let headings = ["", "keys", "data", "requests"];
+    let mut table = Table::new(headings).with_numbers([1, 2, 3]);
+    let has_requests = rows.moved_requests.is_some();
+    let per_second = if rows.requests_per_second == Some(true) { "/s" } else { "" };
+    let mut row = |name: &str, keys: String, data: String, requests: Option<u128>| {
+        let requests = match requests {
+            Some(requests) => format!("{requests}{per_second}"),
+            None if has_requests => dash(),
+            None => String::new(),
+        };
+        table.row([name.to_owned(), keys, data, requests]);
+    };
+    // In a split the number of a document's shard changes and its data stays: two lines.
+    match rows.left_parent_fraction {
+        Some(left) => {
+            row("shard number changed", percent(rows.moves.moved_fraction), dash(), rows.moved_requests);
+            row("left its parent, data moved", percent(left), size_or_dash(rows.moved_bytes), None);
+        }
+        None => {
+            row("moved", percent(rows.moves.moved_fraction), size_or_dash(rows.moved_bytes), rows.moved_requests);
+        }
+    }
+    let mut line = |name: &str, keys: String, data: String| row(name, keys, data, None);
+    line("minimum for these counts", percent(rows.moves.minimum_fraction), dash());
+    line("needless", percent(rows.moves.excess_fraction), dash());
+    line("between surviving nodes", percent(rows.moves.disruption_fraction), dash());
+    line("ideal", percent(rows.moves.ideal_fraction), dash());
     if let Some(exact) = rows.exact_moved_fraction {
         line("moved, of all keys there can be", percent(exact), dash());
-    }
-    if let Some(left) = rows.left_parent_fraction {
-        line("left its parent", percent(left), dash());
     }
     if let Some(rewritten) = rows.rewritten_bytes {
         line("written anew", dash(), size(rewritten));
     }
-    let seconds = |seconds: Option<f64>| seconds.map(|seconds| format!("{seconds:.0} s"));
-    if let (Some(serial), Some(parallel)) = (seconds(rows.seconds_serial), seconds(rows.seconds_parallel)) {
-        line("time in sequence", dash(), serial);
-        line("time with all nodes at work", dash(), parallel);
+    let mut time = |name: &str, known: Option<f64>| {
+        if known.is_some() {
+            line(name, dash(), seconds(known));
+        }
+    };
+    time("time in sequence, moved data", rows.seconds_serial);
+    time("time with all nodes at work", rows.seconds_parallel);
+    if rows.rewritten_bytes != rows.moved_bytes {
+        time("time in sequence, data written anew", rows.seconds_rewritten);
     }
+    let peak = |balance: &Balance| format!("{} ({})", ratio(balance.peak_to_average), balance.verdict.as_str());
     if let Some(machines) = &rows.machines {
-        line("moved between machines", percent(machines.moved_fraction), machines.moved_bytes.map_or_else(dash, size));
-        let peak = |balance: &Balance| format!("{} ({})", ratio(balance.peak_to_average), balance.verdict.as_str());
+        line("moved between machines", percent(machines.moved_fraction), size_or_dash(machines.moved_bytes));
+        for (name, known) in [
+            ("time in sequence, between machines", machines.seconds_serial),
+            ("time with all machines at work", machines.seconds_parallel),
+        ] {
+            if known.is_some() {
+                line(name, dash(), seconds(known));
+            }
+        }
         line("fullest machine over the mean, before", peak(&machines.before), dash());
         line("fullest machine over the mean, after", peak(&machines.after), dash());
     }
-    let peak = |balance: &Balance| format!("{} ({})", ratio(balance.peak_to_average), balance.verdict.as_str());
     line("fullest node over the mean, before", peak(&rows.before), dash());
     line("fullest node over the mean, after", peak(&rows.after), dash());
+    if let Some(copies) = &rows.replicas {
+        let fullest = |load: &CopyLoad| ratio(load.peak_to_average);
+        line("copies made, of all copies", percent(copies.made_fraction), size_or_dash(copies.made_bytes));
+        line("minimum for these counts of copies", percent(copies.made_minimum_fraction), dash());
+        line("fullest node by copies, before", fullest(&copies.before), dash());
+        line("fullest node by copies, after", fullest(&copies.after), dash());
+        line("keys that lose their first owner", copies.lost_first_owner.to_string(), dash());
+        line("of them with a copy that is left", copies.kept_a_copy.to_string(), dash());
+        line("keys that lose every copy", copies.lost_every_copy.to_string(), size_or_dash(copies.lost_bytes));
+    }
+    table.without_empty_columns()
+}
+
+/// The busiest node by each measure, where they do not all say the same: bytes that are shared out evenly
+/// lie as the keys do.
+fn busiest(rows: &WhatIf) -> Option<Table> {
+    let (keys, others) = rows.busiest.split_first()?;
+    let like_keys =
+        |row: &Busiest| row.before.node_name == keys.before.node_name && row.after.node_name == keys.after.node_name;
+    if rows.moved_requests.is_none() && others.iter().all(like_keys) {
+        return None;
+    }
+    let headings = ["busiest by", "before", "load", "over fair", "after", "load", "over fair"];
+    let mut table = Table::new(headings).with_numbers([2, 3, 5, 6]);
+    for row in &rows.busiest {
+        let load = |load: u128| if row.measure == "bytes" { size(load) } else { load.to_string() };
+        table.row([
+            row.measure.to_owned(),
+            row.before.node_name.clone(),
+            load(row.before.load),
+            ratio(row.before.over_fair),
+            row.after.node_name.clone(),
+            load(row.after.load),
+            ratio(row.after.over_fair),
+        ]);
+    }
+    Some(table)
+}
+
+/// The nodes that text has room for, in their order: those through whose door the most goes. And how many
+/// are left out.
+fn busiest_nodes(rows: &WhatIf) -> (Vec<&NodeFlow>, usize) {
+    let mut places: Vec<usize> = (0..rows.per_node.len()).collect();
+    if places.len() > MOST_NODES {
+        places.sort_by_key(|&place| {
+            let load = &rows.per_node[place].load;
+            std::cmp::Reverse(load.keys_in.max(load.keys_out))
+        });
+        places.truncate(MOST_NODES);
+        places.sort_unstable();
+    }
+    let left_out = rows.per_node.len() - places.len();
+    (places.into_iter().map(|place| &rows.per_node[place]).collect(), left_out)
+}
+
+/// One column of a table of loads: its heading in text, its name in CSV, and the cell.
+type LoadColumn = (&'static str, &'static str, fn(&LoadChange) -> Option<u128>);
+
+/// The columns of loads. Data has two pairs in a split, where another number is no move.
+fn load_columns(lineage: bool, sample: &LoadChange, raw: bool) -> Vec<LoadColumn> {
+    let keys: [LoadColumn; 5] = [
+        ("keys before", "keys_before", |load| Some(load.keys_before.into())),
+        ("keys after", "keys_after", |load| Some(load.keys_after.into())),
+        (if lineage { "number changed in" } else { "in" }, "keys_in", |load| Some(load.keys_in.into())),
+        (if lineage { "number changed out" } else { "out" }, "keys_out", |load| Some(load.keys_out.into())),
+        ("peak", "keys_peak", |load| Some(load.keys_peak.into())),
+    ];
+    let data: [LoadColumn; 5] = [
+        ("data before", "bytes_before", |load| load.bytes_before),
+        ("data after", "bytes_after", |load| load.bytes_after),
+        ("data in", "bytes_in", |load| load.bytes_in),
+        ("data out", "bytes_out", |load| load.bytes_out),
+        ("data peak", "bytes_peak", |load| load.bytes_peak),
+    ];
+    let moved: [LoadColumn; 2] = [
+        ("data moved in", "bytes_moved_in", |load| load.bytes_moved_in),
+        ("data moved out", "bytes_moved_out", |load| load.bytes_moved_out),
+    ];
+    let requests: [LoadColumn; 4] = [
+        ("requests before", "requests_before", |load| load.requests_before),
+        ("requests after", "requests_after", |load| load.requests_after),
+        ("requests in", "requests_in", |load| load.requests_in),
+        ("requests out", "requests_out", |load| load.requests_out),
+    ];
+    let mut columns = keys.to_vec();
+    if sample.bytes_before.is_some() {
+        // In CSV every name is there whatever the change is.
+        match (raw, lineage) {
+            (true, _) => columns.extend(data.into_iter().chain(moved)),
+            (false, false) => columns.extend(data),
+            (false, true) => columns.extend([data[0], data[1], moved[0], moved[1], data[4]]),
+        }
+    }
+    if sample.requests_before.is_some() {
+        columns.extend(requests);
+    }
+    columns
+}
+
+/// A table with the loads of places, after columns that say which places they are.
+fn load_table<'a>(
+    of: &[&'static str],
+    places: impl Iterator<Item = (Vec<String>, &'a LoadChange)>,
+    columns: &[LoadColumn],
+    raw: bool,
+) -> Table {
+    let headings = columns.iter().map(|(heading, name, _)| if raw { *name } else { *heading });
+    let numeric = (0..of.len()).filter(|&place| of[place] == "node").chain(of.len()..of.len() + columns.len());
+    let mut table = Table::new(of.iter().copied().chain(headings)).with_numbers(numeric);
+    for (mut cells, load) in places {
+        cells.extend(columns.iter().map(|(_, name, pick)| match pick(load) {
+            Some(number) if !raw && name.starts_with("bytes") => size(number),
+            number => number.map_or_else(dash, |number| number.to_string()),
+        }));
+        table.row(cells);
+    }
     table
 }
 
-fn nodes(rows: &WhatIf, raw: bool) -> Table {
-    let has_bytes = rows.moved_bytes.is_some();
-    let mut headings = vec!["node", "name", "fate", "keys before", "keys after", "in", "out", "peak"];
-    if raw {
-        headings = vec!["node", "node_name", "fate", "keys_before", "keys_after", "keys_in", "keys_out", "keys_peak"];
-    }
-    if has_bytes {
-        headings.extend(if raw {
-            ["bytes_before", "bytes_after", "bytes_in", "bytes_out", "bytes_peak"]
-        } else {
-            ["data before", "data after", "data in", "data out", "data peak"]
-        });
-    }
-    let mut table = Table::new(headings.clone()).with_numbers([0].into_iter().chain(3..headings.len()));
-    for row in &rows.per_node {
+fn nodes(rows: &WhatIf, shown: &[&NodeFlow], raw: bool) -> Table {
+    let Some(first) = rows.per_node.first() else { return Table::default() };
+    let of = if raw { ["node", "node_name", "fate"] } else { ["node", "name", "fate"] };
+    let places = shown.iter().map(|row| {
         let fate = match row.fate {
             Fate::Stays => "stays",
             Fate::Joins => "joins",
             Fate::Leaves => "leaves",
         };
-        let mut cells = vec![row.node.to_string(), row.node_name.clone(), fate.to_owned()];
-        cells.extend(
-            [row.keys_before, row.keys_after, row.keys_in, row.keys_out, row.keys_peak].map(|keys| keys.to_string()),
-        );
-        if has_bytes {
-            let shown = |bytes: Option<u128>| {
-                bytes.map_or_else(dash, |bytes| if raw { bytes.to_string() } else { size(bytes) })
-            };
-            cells.extend([row.bytes_before, row.bytes_after, row.bytes_in, row.bytes_out, row.bytes_peak].map(shown));
-        }
-        table.row(cells);
+        (vec![row.node.to_string(), row.node_name.clone(), fate.to_owned()], &row.load)
+    });
+    load_table(&of, places, &load_columns(rows.left_parent_fraction.is_some(), &first.load, raw), raw)
+}
+
+fn machines(rows: &WhatIf) -> Option<Table> {
+    let machines = &rows.machines.as_ref()?.per_machine;
+    let first = machines.first().filter(|_| machines.len() <= MOST_NODES)?;
+    let places = machines.iter().map(|row| (vec![row.machine_name.clone()], &row.load));
+    Some(load_table(&["machine"], places, &load_columns(false, &first.load, false), false))
+}
+
+fn heirs(rows: &WhatIf) -> Option<Table> {
+    let heirs = &rows.heirs.as_ref()?.rows;
+    let mut table = Table::new(["node", "keys", "part"]).with_numbers([1, 2]);
+    if heirs.len() > MOST_NODES {
+        return None;
     }
-    table
+    for heir in heirs {
+        table.row([heir.node_name.clone(), heir.keys.to_string(), percent(heir.fraction)]);
+    }
+    Some(table)
 }
 
 /// Rows are the nodes before and columns those after; what stays is left out.
@@ -171,39 +347,19 @@ fn matrix(rows: &WhatIf) -> Option<Table> {
     Some(table)
 }
 
-/// What each single removal would cost, with the mean and the worst below.
-#[must_use]
-pub fn removals_text(removals: &Removals, format: Format, width: Option<u16>) -> String {
-    let headings = ["node lost", "moved", "needless", "peak after", "largest heir", "inherits"];
-    let mut table = Table::new(headings).with_numbers([1, 2, 3, 5]);
-    for row in &removals.rows {
+/// The largest flows by keys; of equals the first by place.
+fn largest_flows(matrix: &[Flow]) -> Table {
+    let mut flows: Vec<&Flow> = matrix.iter().collect();
+    flows.sort_by_key(|flow| (std::cmp::Reverse(flow.keys), flow.from, flow.to));
+    let mut table = Table::new(["from", "to", "keys", "data", "requests"]).with_numbers([2, 3, 4]);
+    for flow in flows.into_iter().take(MOST_FLOWS) {
         table.row([
-            row.node_name.clone(),
-            percent(row.moved_fraction),
-            percent(row.excess_fraction),
-            ratio(row.peak_after),
-            row.heir.clone(),
-            percent(row.heir_fraction),
+            flow.from_name.clone(),
+            flow.to_name.clone(),
+            flow.keys.to_string(),
+            flow.bytes.map_or_else(String::new, size),
+            flow.requests.map_or_else(String::new, |requests| requests.to_string()),
         ]);
     }
-    let table = table.render(format, width);
-    if format == Format::Csv {
-        return table;
-    }
-    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
-    format!(
-        "{}\n\n{table}\nReading:\n- The loss of one node moves {} on average and {} at worst ({}).\n- The fullest \
-         survivor then holds {} times its fair load on average and {} times at worst (without {}).\n\n{}, seed {}, key \
-         digest {}\n",
-        escape(&format!("{}; {} keys from {}", removals.scheme, removals.keys.accepted, removals.keys.description)),
-        percent(removals.mean_moved_fraction),
-        percent(removals.worst_moved_fraction),
-        escape(&removals.worst_moved_node),
-        ratio(removals.mean_peak_after),
-        ratio(removals.worst_peak_after),
-        escape(&removals.worst_peak_node),
-        removals.tool,
-        removals.seed,
-        removals.keys.digest
-    )
+    table.without_empty_columns()
 }

@@ -2,6 +2,8 @@ use shardlab_core::{BuildError, ChangeError, KeyError, MembersError};
 use shardlab_harness::Impossible;
 use shardlab_keys::ReadError;
 
+use crate::MachinesError;
+
 /// Why a study has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,6 +29,31 @@ pub enum StudyError {
         spec: String,
         /// Its reason.
         reason: String,
+    },
+    /// A change names a node that is not there.
+    #[error("there is no node {name:?}; {known}")]
+    UnknownNode {
+        /// What was written.
+        name: String,
+        /// The nodes there are, or the nearest of them, for people.
+        known: String,
+    },
+    /// Nodes that stand on no machine.
+    #[error(transparent)]
+    Machines(#[from] MachinesError),
+    /// Several owners of a key, from a scheme that knows one.
+    #[error("{spec} names one owner for a key and no order of further ones, so that it has no place for copies")]
+    NoCopies {
+        /// The scheme.
+        spec: String,
+    },
+    /// No copies, or more than anybody keeps.
+    #[error("{copies} copies of each key; 1 to {most} can be studied")]
+    Copies {
+        /// Copies asked for.
+        copies: u32,
+        /// The most there can be.
+        most: u32,
     },
     /// A shard that is not there.
     #[error("there is no shard {shard}; shards are numbered from 0 to {last}")]

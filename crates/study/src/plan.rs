@@ -1,9 +1,11 @@
 use shardlab_core::rows::{KeySet, PathRows, StepOutcome, StepRows};
-use shardlab_core::{Members, NodeId, Placer, RawBatch};
-use shardlab_harness::{Fair, balance, drive, ideal_fraction, minimum_keys};
+use shardlab_core::{NodeId, RawBatch};
+use shardlab_harness::{Fair, balance, drive};
 use shardlab_keys::{Documents, Progress};
 
-use crate::{Flows, Side, StudyError};
+use crate::load::seconds;
+use crate::matching::Matching;
+use crate::{Columns, Flows, Machines, Side, StudyError, Sums, Totals};
 
 /// One step of a path: where it leads, or why it cannot be done.
 #[derive(Debug)]
@@ -21,8 +23,13 @@ pub struct Path {
     pub start: Side,
     /// The steps. A step that is refused ends the path.
     pub steps: Vec<Step>,
-    /// Bytes of all documents together.
+    /// Machines that hold the nodes, where they are of interest.
+    pub machines: Option<Machines>,
+    /// Bytes of all documents together. They are shared out by the weights of the documents, or evenly
+    /// where there are none.
     pub bytes: Option<u128>,
+    /// Whether documents have weights.
+    pub weighted: bool,
     /// Bytes a second of one transfer.
     pub bandwidth: Option<u64>,
     /// The seed of synthetic keys, for the record.
@@ -45,6 +52,9 @@ pub fn follow(
 ) -> Result<PathRows, StudyError> {
     let stages: Vec<&Side> =
         std::iter::once(&path.start).chain(path.steps.iter().map_while(|step| step.after.as_ref().ok())).collect();
+    if let Some(machines) = &path.machines {
+        stages.iter().try_for_each(|side| machines.places(side.members()).map(drop))?;
+    }
     let tally = count(path, &stages, documents, progress)?;
     rows(path, &stages, &tally, documents.key_set())
 }
@@ -75,8 +85,10 @@ struct Tally {
     flows: Vec<Flows>,
     /// How many documents moved so many times.
     times_moved: Vec<u64>,
-    /// Documents that going straight from the first to the last stage moves.
-    straight: u64,
+    /// Documents that going straight from the first to the last stage moves, and their weight.
+    straight: Sums,
+    /// All documents.
+    all: Sums,
 }
 
 fn count(
@@ -86,9 +98,14 @@ fn count(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Tally, StudyError> {
     let names = Names::of(stages);
-    let matrix = |pair: &[&Side]| Flows::new(pair[0].members().len(), pair[1].members().len(), false);
-    let empty =
-        Tally { flows: stages.windows(2).map(matrix).collect(), times_moved: vec![0; stages.len()], straight: 0 };
+    let columns = Columns { weights: path.weighted, requests: false };
+    let matrix = |pair: &[&Side]| Flows::new(pair[0].members().len(), pair[1].members().len(), columns);
+    let empty = Tally {
+        flows: stages.windows(2).map(matrix).collect(),
+        times_moved: vec![0; stages.len()],
+        straight: Sums::default(),
+        all: Sums::default(),
+    };
     let limit = |tally: &Tally| {
         let needed: usize = tally.flows.iter().map(Flows::heap_bytes).sum();
         let needed = needed as u128 * (path.threads as u128 + 1);
@@ -103,19 +120,22 @@ fn count(
     let step = |state: &mut (Tally, Vec<Vec<NodeId>>), _: u64, batch: &RawBatch<'_>| {
         let (tally, placed) = state;
         for (side, out) in stages.iter().zip(placed.iter_mut()) {
-            out.resize(batch.len(), NodeId(0));
-            let refused = |error| StudyError::Key { spec: side.scheme.spec(), error };
-            side.placer.place_many(batch, out).map_err(refused)?;
+            side.place(batch, out)?;
         }
         for (flows, pair) in tally.flows.iter_mut().zip(placed.windows(2)) {
-            flows.add(&pair[0], &pair[1], None);
+            flows.add_batch(&pair[0], &pair[1], batch);
         }
         let at_row = |row: usize, stage: usize| names.numbers[stage][placed[stage][row].index()];
         for row in 0..batch.len() {
             let at = |stage: usize| at_row(row, stage);
             let moves = (1..stages.len()).filter(|&stage| at(stage) != at(stage - 1)).count();
             tally.times_moved[moves] += 1;
-            tally.straight += u64::from(at(0) != at(stages.len() - 1));
+            let weight = batch.weights().map_or(0, |weights| u128::from(weights[row]));
+            let document = Sums { keys: 1, weight, requests: 0 };
+            tally.all.add(&document);
+            if at(0) != at(stages.len() - 1) {
+                tally.straight.add(&document);
+            }
         }
         limit(tally)
     };
@@ -127,7 +147,8 @@ fn count(
         for (count, more) in sum.times_moved.iter_mut().zip(&tally.times_moved) {
             *count += more;
         }
-        sum.straight += tally.straight;
+        sum.straight.add(&tally.straight);
+        sum.all.add(&tally.all);
     }
     Ok(sum)
 }
@@ -138,29 +159,40 @@ fn rows(path: &Path, stages: &[&Side], tally: &Tally, keys: KeySet) -> Result<Pa
         return Err(StudyError::NoKeys);
     }
     let fraction = |keys: u64| keys as f64 / total as f64;
-    let bytes = |keys: u64| path.bytes.map(|all| all * u128::from(keys) / u128::from(total));
-    let seconds = |keys: u64| Some(bytes(keys)? as f64 / path.bandwidth? as f64);
+    let totals = Totals { bytes: path.bytes, requests: None };
+    let columns = Columns { weights: path.weighted, requests: false };
+    let nothing = totals.nothing(columns);
     let mut steps = Vec::new();
-    let mut cumulative = 0;
+    let (mut cumulative, mut between_machines) = (nothing, path.machines.as_ref().map(|_| 0.0));
     for (place, step) in path.steps.iter().enumerate() {
         let outcome = match (&step.after, tally.flows.get(place)) {
             (Ok(after), Some(flows)) => {
-                let counts = Counts::of(flows, stages[place].members(), after.members());
-                cumulative += counts.moved;
-                let fair = Fair::of(after.members());
-                let shares = after.placer.sharder.exact_shares();
+                let (from, to) = (stages[place].members(), after.members());
+                let matching = Matching::by_name(from, to);
+                let moves = matching.count(flows).fractions(matching.ideal(from, to), &after.scheme.spec())?;
+                let cells = totals.cells(flows);
+                let mut moved = nothing;
+                let moving = cells.iter().filter(|cell| matching.moves(cell.from, cell.to));
+                moving.for_each(|cell| moved.add(&cell.load));
+                cumulative.add(&moved);
+                let machines = path.machines.as_ref();
+                let machines =
+                    machines.map(|machines| machines.rows(from, to, &cells, nothing, path.bandwidth)).transpose()?;
+                between_machines = between_machines.zip(machines.as_ref()).map(|(sum, rows)| sum + rows.moved_fraction);
                 StepOutcome::Done(Box::new(StepRows {
                     to: after.scheme.spec(),
-                    nodes: after.members().len(),
-                    moved_fraction: fraction(counts.moved),
-                    minimum_fraction: fraction(counts.minimum),
-                    excess_fraction: fraction(counts.moved.saturating_sub(counts.minimum)),
-                    disruption_fraction: fraction(counts.disrupted),
-                    ideal_fraction: ideal_fraction(stages[place].members(), after.members()),
-                    cumulative_fraction: fraction(cumulative),
-                    moved_bytes: bytes(counts.moved),
-                    seconds_serial: seconds(counts.moved),
-                    after: balance(&flows.after(), &fair, shares.as_ref(), path.steps.len()),
+                    nodes: to.len(),
+                    moves,
+                    cumulative_fraction: fraction(cumulative.keys),
+                    moved_bytes: moved.bytes,
+                    seconds_serial: seconds(moved.bytes, path.bandwidth),
+                    after: balance(
+                        &flows.after(),
+                        &Fair::of(to),
+                        after.placer.sharder.exact_shares().as_ref(),
+                        path.steps.len(),
+                    ),
+                    machines,
                 }))
             }
             (Err(reason), _) => StepOutcome::NotApplicable { not_applicable: reason.clone() },
@@ -178,41 +210,20 @@ fn rows(path: &Path, stages: &[&Side], tally: &Tally, keys: KeySet) -> Result<Pa
         keys,
         steps,
         stops_at: path.steps.iter().position(|step| step.after.is_err()).map(|place| place + 1),
-        cumulative_fraction: fraction(cumulative),
-        straight_fraction: fraction(tally.straight),
-        detour_fraction: fraction(cumulative) - fraction(tally.straight),
+        cumulative_fraction: fraction(cumulative.keys),
+        straight_fraction: fraction(tally.straight.keys),
+        detour_fraction: fraction(cumulative.keys) - fraction(tally.straight.keys),
         moved_once_or_more_fraction: fraction(total - tally.times_moved[0]),
         moved_more_than_once_fraction: fraction(tally.times_moved.iter().skip(2).sum()),
         times_moved: tally.times_moved.clone(),
-        cumulative_bytes: bytes(cumulative),
-        straight_bytes: bytes(tally.straight),
+        cumulative_bytes: cumulative.bytes,
+        cumulative_between_machines_fraction: between_machines,
+        straight_bytes: totals.bytes_of(
+            (tally.straight.keys, tally.straight.weight),
+            (tally.all.keys, tally.all.weight),
+            columns,
+        ),
         returns_to_the_first_nodes: returns,
-        restores_the_first_mapping: returns.then_some(tally.straight == 0),
+        restores_the_first_mapping: returns.then_some(tally.straight.keys == 0),
     })
-}
-
-/// What one matrix says of a step.
-struct Counts {
-    moved: u64,
-    minimum: u64,
-    disrupted: u64,
-}
-
-impl Counts {
-    fn of(flows: &Flows, from: &Members, to: &Members) -> Self {
-        let matched = from.matched_in(to);
-        let survivor = to.matched_in(from);
-        let (mut moved, mut disrupted) = (0, 0);
-        for (before, after, keys, _) in flows.iter() {
-            let stays_on = matched[before.index()];
-            if stays_on != Some(after) {
-                moved += keys;
-                if stays_on.is_some() && survivor[after.index()].is_some() {
-                    disrupted += keys;
-                }
-            }
-        }
-        let positions: Vec<u32> = matched.iter().map(|node| node.map_or(u32::MAX, |node| node.0)).collect();
-        Self { moved, minimum: minimum_keys(&flows.before(), &flows.after(), &positions), disrupted }
-    }
 }

@@ -1,10 +1,10 @@
 //! The numbers of a what-if in words.
 
 use shardlab_core::ResizeOperation;
-use shardlab_core::rows::{Verdict, WhatIf};
+use shardlab_core::rows::{NodeFlow, Verdict, WhatIf};
 
 pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reindex: bool) -> Vec<String> {
-    let mut words = vec![moved(rows)];
+    let mut words = vec![moved(rows, operation.is_some())];
     match operation {
         Some(ResizeOperation::Clone) => words.push("The number of shards stays as it is.".to_owned()),
         Some(operation) => {
@@ -22,20 +22,11 @@ pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reinde
         ),
         None => {}
     }
-    if let (Some(serial), Some(parallel)) = (rows.seconds_serial, rows.seconds_parallel) {
-        words.push(format!(
-            "One transfer after another takes {serial:.0} s, all nodes at work at once {parallel:.0} s; checking, \
-             indexing and throttling are not in it."
-        ));
-    }
-    if let Some(node) =
-        rows.per_node.iter().max_by_key(|node| node.keys_in.max(node.keys_out)).filter(|_| rows.moved_keys > 0)
-    {
-        words.push(format!(
-            "The bottleneck is node {:?}: {} keys arrive and {} depart.",
-            node.node_name, node.keys_in, node.keys_out
-        ));
-    }
+    words.extend(times(rows, reindex));
+    words.extend(machines(rows, operation.is_some()));
+    words.extend(bottleneck(rows));
+    words.extend(copies(rows));
+    words.extend(heirs(rows));
     for (when, balance) in [("Before", &rows.before), ("After", &rows.after)] {
         let verdict = match balance.verdict {
             Verdict::TooFewKeys => "too few keys to judge".to_owned(),
@@ -50,9 +41,92 @@ pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reinde
     words
 }
 
-fn moved(rows: &WhatIf) -> String {
-    let mut words = format!("{} of the keys change their node", percent(rows.moved_fraction));
-    if let Some(exact) = rows.exact_moved_fraction {
+/// What the transfers take.
+fn times(rows: &WhatIf, reindex: bool) -> Option<String> {
+    let (serial, parallel) = (rows.seconds_serial?, rows.seconds_parallel?);
+    let mut words = format!(
+        "One transfer after another takes {serial:.0} s, all nodes at work at once {parallel:.0} s; checking, \
+         indexing and throttling are not in it."
+    );
+    if let Some(rewritten) = rows.seconds_rewritten.filter(|_| reindex) {
+        words.push_str(&format!(
+            " That is for documents that land on another shard number; writing all of them anew, one after another, \
+             takes {rewritten:.0} s."
+        ));
+    }
+    Some(words)
+}
+
+/// What passes between machines.
+fn machines(rows: &WhatIf, lineage: bool) -> Option<String> {
+    let machines = rows.machines.as_ref()?;
+    let mut words = format!("{} of the keys change their machine", percent(machines.moved_fraction));
+    if let (Some(serial), Some(parallel)) = (machines.seconds_serial, machines.seconds_parallel) {
+        words.push_str(&format!(": {serial:.0} s in sequence, {parallel:.0} s with all machines at work"));
+    }
+    words.push('.');
+    if lineage && machines.moved_fraction > 0.0 {
+        words.push_str(
+            " No document leaves its lineage, but shards stand on other machines than those they come from, and are \
+             carried there whole.",
+        );
+    }
+    Some(words)
+}
+
+/// The node that carries the most: by bytes where they are known, else by keys.
+fn bottleneck(rows: &WhatIf) -> Option<String> {
+    let carried = |node: &NodeFlow| {
+        let bytes = node.load.bytes_moved_in.max(node.load.bytes_moved_out).unwrap_or(0);
+        (bytes, node.load.keys_moved_in.max(node.load.keys_moved_out))
+    };
+    let node = rows.per_node.iter().max_by_key(|node| carried(node)).filter(|node| carried(node).1 > 0)?;
+    Some(format!(
+        "The bottleneck is node {:?}: {} keys arrive and {} depart.",
+        node.node_name, node.load.keys_moved_in, node.load.keys_moved_out
+    ))
+}
+
+fn copies(rows: &WhatIf) -> Option<String> {
+    let copies = rows.replicas.as_ref()?;
+    let mut words = format!(
+        "With {} copies of each key, {} of the copies are made anew; the least these counts allow is {}.",
+        copies.copies,
+        percent(copies.made_fraction),
+        percent(copies.made_minimum_fraction)
+    );
+    if copies.copies_after < copies.copies {
+        words.push_str(&format!(" The nodes that are left have place for {} copies.", copies.copies_after));
+    }
+    if copies.lost_first_owner > 0 {
+        words.push_str(&format!(
+            " {} keys lose their first owner: {} of them have a copy elsewhere, {} lose every copy.",
+            copies.lost_first_owner, copies.kept_a_copy, copies.lost_every_copy
+        ));
+    }
+    Some(words)
+}
+
+fn heirs(rows: &WhatIf) -> Option<String> {
+    let heirs = rows.heirs.as_ref()?;
+    let mut words = format!(
+        "Node {:?} inherits the most: {} of the {} keys of the nodes that leave, where an even share is {}.",
+        heirs.largest_node,
+        percent(heirs.largest_fraction),
+        heirs.keys,
+        percent(heirs.even_fraction)
+    );
+    if let (Some(growth), Some(node)) = (heirs.largest_growth, &heirs.largest_growth_node) {
+        words.push_str(&format!(" The node that grows the most is {node:?}, by {}.", percent(growth)));
+    }
+    Some(words)
+}
+
+fn moved(all: &WhatIf, lineage: bool) -> String {
+    let rows = &all.moves;
+    let what = if lineage { "shard number" } else { "node" };
+    let mut words = format!("{} of the keys change their {what}", percent(rows.moved_fraction));
+    if let Some(exact) = all.exact_moved_fraction {
         words.push_str(&format!(" (exactly {} of all keys there can be)", percent(exact)));
     }
     if rows.excess_fraction == 0.0 {

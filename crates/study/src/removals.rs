@@ -1,18 +1,69 @@
 use shardlab_core::rows::{Removal, Removals};
-use shardlab_core::{Change, Members, NodeId, Placer, RawBatch};
-use shardlab_harness::{Fair, balance, drive, minimum_keys};
+use shardlab_core::{Change, Members, NodeId, RawBatch};
+use shardlab_harness::{Fair, balance, drive};
 use shardlab_keys::{Documents, Progress};
 
+use crate::matching::Matching;
+use crate::replicas::largest_growth;
+use crate::scenario::{rebuilt, swapped_with_the_last};
 use crate::side::check_memory;
 use crate::{Side, StudyError};
+
+/// What is done when a node is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The scheme removes it.
+    Remove,
+    /// The list of nodes is closed up, whatever the scheme promises.
+    Renumber,
+    /// The last node of the list takes its place.
+    Swap,
+}
+
+impl Loss {
+    /// What people do where a scheme cannot lose every node.
+    pub const INSTEAD: [Self; 2] = [Self::Renumber, Self::Swap];
+
+    /// What is done, in words.
+    #[must_use]
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Remove => "remove the node",
+            Self::Renumber => "close up the list (renumber)",
+            Self::Swap => "put the last node in its place",
+        }
+    }
+
+    /// The sharding after the loss of one node; `Err` with the scheme's reason where it refuses.
+    fn after(self, before: &Side, name: &str, max_memory: u64) -> Result<Side, StudyError> {
+        let members = before.members();
+        let change = Change::Remove { name: name.to_owned() };
+        match self {
+            Self::Remove => {
+                let mut sharder = before.placer.sharder.box_clone();
+                sharder
+                    .apply(&change)
+                    .map_err(|reason| StudyError::Refused { spec: before.scheme.spec(), reason: reason.to_string() })?;
+                Ok(before.with_sharder(sharder))
+            }
+            Self::Renumber => rebuilt(before, &members.after(&change)?, max_memory),
+            // The last node itself leaves no hole.
+            Self::Swap => match swapped_with_the_last(members, name) {
+                Some(swapped) => rebuilt(before, &swapped, max_memory),
+                None => rebuilt(before, &members.after(&change)?, max_memory),
+            },
+        }
+    }
+}
 
 /// What the loss of each node alone would cost: who inherits it, and whose loss hurts most.
 ///
 /// # Errors
-/// The scheme cannot lose every node (its reason is the error), the documents cannot be read or
-/// placed, or it all needs more memory than allowed.
+/// The scheme cannot lose every node in this way ([`StudyError::Refused`] with its reason), the documents
+/// cannot be read or placed, or it all needs more memory than allowed.
 pub fn removals(
     before: &Side,
+    loss: Loss,
     documents: &mut dyn Documents,
     seed: u64,
     threads: usize,
@@ -30,30 +81,21 @@ pub fn removals(
         return Err(StudyError::Memory { what, needed, limit: max_memory });
     }
     check_memory(&*before.scheme, members, max_memory)?;
-    let mut sides = Vec::with_capacity(n as usize);
-    for (_, name, _) in members.iter() {
-        let mut sharder = before.placer.sharder.box_clone();
-        let change = Change::Remove { name: name.into_owned() };
-        sharder
-            .apply(&change)
-            .map_err(|reason| StudyError::Refused { spec: before.scheme.spec(), reason: reason.to_string() })?;
-        sides.push(before.with_sharder(sharder));
-    }
-    let matched: Vec<Vec<Option<NodeId>>> = sides.iter().map(|side| members.matched_in(side.members())).collect();
+    let sides: Vec<Side> =
+        members.iter().map(|(_, name, _)| loss.after(before, &name, max_memory)).collect::<Result<_, _>>()?;
+    let matchings: Vec<Matching> = sides.iter().map(|side| Matching::by_name(members, side.members())).collect();
     let empty = || Tally::new(n);
     let start = || (empty(), Vec::new(), Vec::new());
     let step = |state: &mut (Tally, Vec<NodeId>, Vec<NodeId>), _: u64, batch: &RawBatch<'_>| {
         let (tally, from, to) = state;
-        let refused = |error| StudyError::Key { spec: before.scheme.spec(), error };
-        from.resize(batch.len(), NodeId(0));
-        to.resize(batch.len(), NodeId(0));
-        before.placer.place_many(batch, from).map_err(refused)?;
+        before.place(batch, from)?;
         from.iter().for_each(|node| tally.before[node.index()] += 1);
-        for (((side, matched), lost), lose) in sides.iter().zip(&matched).zip(&mut tally.lost).zip((0..).map(NodeId)) {
-            side.placer.place_many(batch, to).map_err(refused)?;
+        let all = sides.iter().zip(&matchings).zip(&mut tally.lost);
+        for (((side, matching), lost), lose) in all.zip((0..).map(NodeId)) {
+            side.place(batch, to)?;
             for (from, to) in from.iter().zip(&*to) {
                 lost.after[to.index()] += 1;
-                lost.moved += u64::from(matched[from.index()] != Some(*to));
+                lost.moved += u64::from(matching.moves(*from, *to));
                 lost.heirs[to.index()] += u64::from(*from == lose);
             }
         }
@@ -66,9 +108,10 @@ pub fn removals(
     if sum.before.iter().sum::<u64>() == 0 {
         return Err(StudyError::NoKeys);
     }
-    let each = sides.iter().zip(&sum.lost).zip((0..n).map(NodeId));
-    let rows: Vec<Removal> =
-        each.map(|((side, lost), node)| row(before.members(), side.members(), &sum.before, lost, node)).collect();
+    let each = sides.iter().zip(&matchings).zip(&sum.lost).zip((0..n).map(NodeId));
+    let rows: Vec<Removal> = each
+        .map(|(((side, matching), lost), node)| row((members, side.members()), matching, &sum.before, lost, node))
+        .collect();
     let mean = |pick: fn(&Removal) -> f64| rows.iter().map(pick).sum::<f64>() / rows.len() as f64;
     let worst = |pick: fn(&Removal) -> f64| {
         rows.iter()
@@ -76,10 +119,13 @@ pub fn removals(
             .map_or((0.0, String::new()), |row| (pick(row), row.node_name.clone()))
     };
     let (worst_moved_fraction, worst_moved_node) = worst(|row| row.moved_fraction);
+    let grown = rows.iter().filter_map(|row| Some((row.largest_growth?, &row.node_name)));
+    let worst_growth = grown.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(growth, name)| (growth, name.clone()));
     let (worst_peak_after, worst_peak_node) = worst(|row| row.peak_after);
     Ok(Removals {
         tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
         scheme: before.scheme.spec(),
+        change: loss.in_words().to_owned(),
         seed,
         keys: documents.key_set(),
         mean_moved_fraction: mean(|row| row.moved_fraction),
@@ -88,6 +134,8 @@ pub fn removals(
         mean_peak_after: mean(|row| row.peak_after),
         worst_peak_after,
         worst_peak_node,
+        worst_growth: worst_growth.as_ref().map(|(growth, _)| *growth),
+        worst_growth_node: worst_growth.map(|(_, name)| name),
         rows,
     })
 }
@@ -126,16 +174,21 @@ impl Tally {
     }
 }
 
-fn row(before: &Members, after: &Members, counts: &[u64], lost: &Lost, node: NodeId) -> Removal {
+fn row(
+    (before, after): (&Members, &Members),
+    matching: &Matching,
+    counts: &[u64],
+    lost: &Lost,
+    node: NodeId,
+) -> Removal {
     let total: u64 = counts.iter().sum();
     let fraction = |keys: u64| keys as f64 / total as f64;
-    let positions: Vec<u32> =
-        before.matched_in(after).into_iter().map(|node| node.map_or(u32::MAX, |node| node.0)).collect();
-    let minimum = minimum_keys(counts, &lost.after, &positions);
+    let minimum = matching.minimum(counts, &lost.after);
     // The first of several equal heirs, so that the answer does not depend on anything else.
     let heir = (0..after.len()).map(NodeId).max_by_key(|heir| (lost.heirs[heir.index()], std::cmp::Reverse(*heir)));
     let heir = heir.unwrap_or(NodeId(0));
     let held = counts[node.index()].max(1);
+    let growth = largest_growth(matching, counts, &lost.after);
     Removal {
         node_name: before.name(node).into_owned(),
         moved_fraction: fraction(lost.moved),
@@ -143,5 +196,7 @@ fn row(before: &Members, after: &Members, counts: &[u64], lost: &Lost, node: Nod
         peak_after: balance(&lost.after, &Fair::of(after), None, 1).peak_to_average,
         heir: after.name(heir).into_owned(),
         heir_fraction: lost.heirs[heir.index()] as f64 / held as f64,
+        largest_growth: growth.map(|(_, growth)| growth),
+        largest_growth_node: growth.map(|(node, _)| after.name(node).into_owned()),
     }
 }

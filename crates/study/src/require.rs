@@ -135,10 +135,10 @@ pub fn unmet_by_what_if(rows: &WhatIf, requirements: &[Requirement]) -> Result<V
         (name.to_owned(), value.map_or_else(|| Number::None(reason.to_owned()), Number::Is))
     };
     let numbers = [
-        known("moved", rows.moved_fraction),
-        known("minimum", rows.minimum_fraction),
-        known("excess", rows.excess_fraction),
-        known("disruption", rows.disruption_fraction),
+        known("moved", rows.moves.moved_fraction),
+        known("minimum", rows.moves.minimum_fraction),
+        known("excess", rows.moves.excess_fraction),
+        known("disruption", rows.moves.disruption_fraction),
         known("peak", rows.after.peak_to_average),
         known("peak_before", rows.before.peak_to_average),
         known("cv", rows.after.cv),
@@ -147,6 +147,24 @@ pub fn unmet_by_what_if(rows: &WhatIf, requirements: &[Requirement]) -> Result<V
         maybe("moved_bytes", rows.moved_bytes.map(|bytes| bytes as f64), "no bytes were given"),
         maybe("seconds_serial", rows.seconds_serial, "no bytes or no bandwidth were given"),
         maybe("seconds_parallel", rows.seconds_parallel, "no bytes or no bandwidth were given"),
+        maybe("seconds_rewritten", rows.seconds_rewritten, "no bytes or no bandwidth were given"),
+        maybe("moved_requests", rows.moved_requests.map(|requests| requests as f64), "no requests were given"),
+        maybe("made", rows.replicas.as_ref().map(|copies| copies.made_fraction), "no copies were asked for"),
+        maybe(
+            "lost_every_copy",
+            rows.replicas.as_ref().map(|copies| copies.lost_every_copy as f64),
+            "no copies were asked for",
+        ),
+        maybe(
+            "machines_moved",
+            rows.machines.as_ref().map(|machines| machines.moved_fraction),
+            "no machines were given",
+        ),
+        maybe(
+            "machines_peak",
+            rows.machines.as_ref().map(|machines| machines.after.peak_to_average),
+            "no machines were given",
+        ),
     ];
     collect(requirements.iter().map(|requirement| requirement.check(&rows.change, &numbers)))
 }
@@ -187,10 +205,10 @@ pub fn unmet_by_path(rows: &PathRows, requirements: &[Requirement]) -> Result<Ve
                 )
             };
             let mut numbers = vec![
-                number("moved", |step| step.moved_fraction),
-                number("minimum", |step| step.minimum_fraction),
-                number("excess", |step| step.excess_fraction),
-                number("disruption", |step| step.disruption_fraction),
+                number("moved", |step| step.moves.moved_fraction),
+                number("minimum", |step| step.moves.minimum_fraction),
+                number("excess", |step| step.moves.excess_fraction),
+                number("disruption", |step| step.moves.disruption_fraction),
                 number("peak", |step| step.after.peak_to_average),
                 number("cv", |step| step.after.cv),
             ];

@@ -97,6 +97,7 @@ pub fn edit(before: &Side, edit: &Edit, max_memory: u64) -> Result<Outcome, Stud
             Ok(Outcome::Done { after: Box::new(after), matched: None, words })
         }
         Edit::Renumber { remove } => {
+            find(members, remove)?;
             let after = members.after(&Change::Remove { name: remove.clone() })?;
             let after = rebuilt(before, &after, max_memory)?;
             let words = format!("remove {remove:?} and close up the list");
@@ -119,6 +120,9 @@ fn in_words(change: &Change) -> String {
 }
 
 fn apply(before: &Side, change: &Change, max_memory: u64) -> Result<Outcome, StudyError> {
+    if let Change::Remove { name } | Change::Reweight { name, .. } = change {
+        find(before.members(), name)?;
+    }
     // What does not fit the members is an error of the question; what is left to refuse is the scheme's.
     let members = before.members().after(change)?;
     let words = in_words(change);
@@ -173,7 +177,8 @@ fn alternatives(
     found
 }
 
-fn swapped_with_the_last(members: &Members, name: &str) -> Option<Members> {
+/// The members with the last one in the place of a node that leaves; `None` where that is the last itself.
+pub(crate) fn swapped_with_the_last(members: &Members, name: &str) -> Option<Members> {
     let place = members.find(name)?;
     let mut nodes = nodes(members);
     let last = nodes.pop()?;
@@ -186,7 +191,7 @@ fn lose_rack(before: &Side, prefix: &str, max_memory: u64) -> Result<Outcome, St
     let (lost, left): (Vec<Node>, Vec<Node>) =
         nodes(members).into_iter().partition(|node| node.name().starts_with(prefix));
     if lost.is_empty() {
-        return Err(ChangeError::UnknownNode { name: format!("{prefix}…") }.into());
+        return Err(StudyError::UnknownNode { name: format!("{prefix}…"), known: nearest(members, prefix) });
     }
     let left = Members::listed(left)?;
     let words = format!("lose the {} nodes {prefix:?}…", lost.len());
@@ -204,14 +209,36 @@ fn lose_rack(before: &Side, prefix: &str, max_memory: u64) -> Result<Outcome, St
     Ok(Outcome::Done { after: Box::new(before.with_sharder(sharder)), matched: None, words })
 }
 
-fn rebuilt(before: &Side, members: &Members, max_memory: u64) -> Result<Side, StudyError> {
+pub(crate) fn rebuilt(before: &Side, members: &Members, max_memory: u64) -> Result<Side, StudyError> {
     check_memory(&*before.scheme, members, max_memory)?;
     let refused = |source| StudyError::Build { spec: before.scheme.spec(), source };
     Ok(before.with_sharder(before.scheme.build(members).map_err(refused)?))
 }
 
 fn find(members: &Members, name: &str) -> Result<NodeId, StudyError> {
-    Ok(members.find(name).ok_or_else(|| ChangeError::UnknownNode { name: name.to_owned() })?)
+    members.find(name).ok_or_else(|| StudyError::UnknownNode { name: name.to_owned(), known: nearest(members, name) })
+}
+
+/// The names there are, or the nearest of them where they are many.
+fn nearest(members: &Members, name: &str) -> String {
+    const SHOWN: usize = 5;
+    if members.is_dense() {
+        return format!("the {} nodes are \"0\" to \"{}\"", members.len(), members.len() - 1);
+    }
+    let mut names: Vec<(usize, String)> = members
+        .iter()
+        .map(|(_, known, _)| {
+            (strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()), known.into_owned())
+        })
+        .collect();
+    let all = names.len();
+    if all > SHOWN {
+        // Equally near ones stay in the order of the list.
+        names.sort_by_key(|(distance, _)| *distance);
+        names.truncate(SHOWN);
+    }
+    let list = names.iter().map(|(_, name)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if all > SHOWN { format!("the nearest of the {all} nodes are {list}") } else { format!("the nodes are {list}") }
 }
 
 fn nodes(members: &Members) -> Vec<Node> {

@@ -1,4 +1,4 @@
-use shardlab_core::{BuildError, Hashed, KeyHasher, KeyRules, Members, Scheme, Sharder};
+use shardlab_core::{BuildError, Hashed, KeyHasher, KeyRules, Members, NodeId, Placer, RawBatch, Scheme, Sharder};
 
 use shardlab_harness::is_available;
 
@@ -54,6 +54,12 @@ impl Side {
     #[must_use]
     pub fn with_sharder(&self, sharder: Box<dyn Sharder>) -> Self {
         Self { scheme: self.scheme.box_clone(), placer: Hashed { hasher: self.placer.hasher.box_clone(), sharder } }
+    }
+
+    /// The nodes of a batch of documents.
+    pub(crate) fn place(&self, batch: &RawBatch<'_>, out: &mut Vec<NodeId>) -> Result<(), StudyError> {
+        out.resize(batch.len(), NodeId(0));
+        self.placer.place_many(batch, out).map_err(|error| StudyError::Key { spec: self.scheme.spec(), error })
     }
 
     /// What it demands of every document.

@@ -16,7 +16,7 @@ use shardlab_keys::{Documents, Progress};
 use self::chains::{Chain, Found, chains};
 use self::costs::{Known, exact_left_parent, lineage};
 use self::observed::{ById, Observed, Parts, Sum, bytes_of};
-use crate::{Request, Side, StudyError, exact_moved_fraction, what_if};
+use crate::{Columns, Request, Side, StudyError, Totals, exact_moved_fraction, what_if};
 
 /// Longer lists of counts and of children are cut; nobody reads them, and from one shard nearly every
 /// count is legal.
@@ -181,14 +181,17 @@ impl<'a> Planner<'a> {
             after,
             change,
             matched: None,
-            bytes: self.request.bytes.map(u128::from),
+            copies: 1,
+            totals: Totals { bytes: self.request.bytes.map(u128::from), requests: None },
+            requests_per_second: false,
+            columns: Columns { weights: weighted, requests: false },
             bandwidth: None,
             seed: self.request.seed,
             threads: self.request.threads,
             max_memory: self.request.max_memory,
         };
-        let WhatIf { change, keys, before, after, moved_fraction, left_parent_fraction, per_node, to_nodes, .. } =
-            what_if(&request, &mut documents, weighted, progress)?;
+        let WhatIf { change, keys, before, after, moves, left_parent_fraction, per_node, to_nodes, .. } =
+            what_if(&request, &mut documents, progress)?;
         let Observed { by_id, parts, total, .. } = documents;
         let bytes = |sums: &[Sum]| bytes_of(sums, total, weighted, self.request.bytes.map(u128::from));
         let by_id = by_id.filter(|by_id| by_id.is_other).map(|by_id| by_id.sums);
@@ -200,13 +203,13 @@ impl<'a> Planner<'a> {
         // Nodes after the change stand first; those that are gone follow.
         let per_shard = per_node.iter().take(to_nodes as usize).map(|node| PredictedShard {
             shard: node.node,
-            keys: node.keys_after,
-            bytes: node.bytes_after,
+            keys: node.load.keys_after,
+            bytes: node.load.bytes_after,
             keys_by_id: by_id.as_ref().and_then(|sums| sums.get(node.node as usize)).map(|sum| sum.keys),
             bytes_by_id: by_id_bytes.get(node.node as usize).copied().flatten(),
         });
         let per_shard = per_shard.collect();
-        let number_changed_fraction = moved_fraction;
+        let number_changed_fraction = moves.moved_fraction;
         let by_id = by_id.map(|sums| {
             let counts: Vec<u64> = sums.iter().map(|sum| sum.keys).collect();
             balance(&counts, &Fair::Equal(counts.len()), sharder.exact_shares().as_ref(), 2)

@@ -1,9 +1,12 @@
-use shardlab_core::rows::{Fate, Flow, NodeFlow, WhatIf};
-use shardlab_core::{Disruption, NO_HASH, NodeId, Placer, RawBatch, ResizeOperation};
-use shardlab_harness::{Fair, Impossible, balance, drive, ideal_fraction, minimum_keys};
+use shardlab_core::rows::{Busiest, BusyNode, Fate, Flow, NodeFlow, WhatIf};
+use shardlab_core::{Disruption, Members, NO_HASH, NodeId, RawBatch, ResizeOperation};
+use shardlab_harness::{Fair, Impossible, balance, drive};
 use shardlab_keys::{Documents, Progress};
 
-use crate::{Flows, Machines, Side, StudyError, exact_moved_fraction};
+use crate::load::{Cell, Door, Load, busiest_door, seconds};
+use crate::matching::{Matching, Moves};
+use crate::replicas::{self, CopyTally};
+use crate::{Columns, Flows, Machines, Side, StudyError, Totals, exact_moved_fraction};
 
 /// What to study.
 #[derive(Debug)]
@@ -18,9 +21,14 @@ pub struct Request {
     pub matched: Option<Vec<Option<NodeId>>>,
     /// Machines that hold the nodes, where they are of interest.
     pub machines: Option<Machines>,
-    /// Bytes of all documents together. They are shared out by the weights of the documents, or
-    /// evenly where there are none.
-    pub bytes: Option<u128>,
+    /// How many distinct owners each key has; 1 is the owner alone.
+    pub copies: u32,
+    /// All bytes and all requests, where they are known.
+    pub totals: Totals,
+    /// Whether the requests are those of a second.
+    pub requests_per_second: bool,
+    /// Which columns the documents have.
+    pub columns: Columns,
     /// Bytes a second that one transfer takes.
     pub bandwidth: Option<u64>,
     /// The seed of synthetic keys, for the record.
@@ -34,27 +42,50 @@ pub struct Request {
 /// Places all documents by both sides and says what lies between them.
 ///
 /// # Errors
-/// The documents cannot be read or placed, there are none, the matrix needs more memory than it may
-/// take, or a result is impossible.
+/// The documents cannot be read or placed, there are none, a scheme has no order of owners and copies are
+/// asked for, a node stands on no machine, the matrix needs more memory than it may take, or a result is
+/// impossible.
 pub fn what_if(
     request: &Request,
     documents: &mut dyn Documents,
-    weighted: bool,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<WhatIf, StudyError> {
-    let flows = flows(request, documents, weighted, progress)?;
-    Study::new(request, &flows)?.rows(documents)
+    let (from, to) = (request.before.members(), request.after.members());
+    if request.copies != 1 {
+        replicas::check(&request.before, request.copies)?;
+        replicas::check(&request.after, request.copies)?;
+    }
+    if let Some(machines) = &request.machines {
+        machines.places(from)?;
+        machines.places(to)?;
+    }
+    let matching = match &request.matched {
+        Some(matched) => Matching::new(matched.clone(), to),
+        None => Matching::by_name(from, to),
+    };
+    let tally = count(request, &matching, documents, progress)?;
+    Study::new(request, matching, &tally)?.rows(documents, &tally)
 }
 
-/// The matrix of flows between both sides.
-fn flows(
+/// What is counted; sums of integers.
+#[derive(Clone)]
+struct Tally {
+    flows: Flows,
+    copies: Option<CopyTally>,
+}
+
+fn count(
     request: &Request,
+    matching: &Matching,
     documents: &mut dyn Documents,
-    weighted: bool,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Flows, StudyError> {
-    let Request { before, after, threads, max_memory, .. } = request;
-    let empty = Flows::new(before.members().len(), after.members().len(), weighted);
+) -> Result<Tally, StudyError> {
+    let Request { before, after, copies, columns, threads, max_memory, .. } = request;
+    let (from, to) = (before.members(), after.members());
+    let empty = Tally {
+        flows: Flows::new(from.len(), to.len(), *columns),
+        copies: (*copies != 1).then(|| CopyTally::new(from, to)),
+    };
     let limit = |used: usize| {
         let needed = used as u128 * (*threads as u128 + 1);
         let what = "the matrix from node to node".to_owned();
@@ -64,21 +95,25 @@ fn flows(
             Ok(())
         }
     };
-    limit(empty.heap_bytes())?;
+    limit(empty.flows.heap_bytes())?;
     let start = || (empty.clone(), Vec::new(), Vec::new());
-    let step = |state: &mut (Flows, Vec<NodeId>, Vec<NodeId>), _: u64, batch: &RawBatch<'_>| {
-        let (flows, from, to) = state;
+    let step = |state: &mut (Tally, Vec<NodeId>, Vec<NodeId>), _: u64, batch: &RawBatch<'_>| {
+        let (tally, from, to) = state;
         for (side, out) in [(before, &mut *from), (after, &mut *to)] {
-            out.resize(batch.len(), NodeId(0));
-            let refused = |error| StudyError::Key { spec: side.scheme.spec(), error };
-            side.placer.place_many(batch, out).map_err(refused)?;
+            side.place(batch, out)?;
         }
-        flows.add(from, to, batch.weights());
-        limit(flows.heap_bytes())
+        tally.flows.add_batch(from, to, batch);
+        if let Some(tally) = &mut tally.copies {
+            tally.add((before, after), matching, *copies, batch)?;
+        }
+        limit(tally.flows.heap_bytes())
     };
     let mut sum = empty.clone();
-    for (flows, ..) in drive::<_, StudyError>(documents, *threads, progress, start, step)? {
-        sum.merge(&flows);
+    for (tally, ..) in drive::<_, StudyError>(documents, *threads, progress, start, step)? {
+        sum.flows.merge(&tally.flows);
+        if let (Some(sum), Some(more)) = (&mut sum.copies, &tally.copies) {
+            sum.merge(more);
+        }
     }
     Ok(sum)
 }
@@ -86,45 +121,39 @@ fn flows(
 /// A matrix with everything that gives its cells a meaning.
 struct Study<'a> {
     request: &'a Request,
-    /// Cells with bytes.
     cells: Vec<Cell>,
-    matched: Vec<Option<NodeId>>,
-    /// For each node after, whether it was there before.
-    survivor: Vec<bool>,
+    matching: Matching,
+    moves: Moves,
     before: Vec<u64>,
     after: Vec<u64>,
     /// For splits and shrinks: where the documents of each shard come from.
     lineage: Option<(ResizeOperation, Vec<Vec<NodeId>>)>,
-    total: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Cell {
-    from: NodeId,
-    to: NodeId,
-    keys: u64,
-    bytes: Option<u128>,
 }
 
 impl<'a> Study<'a> {
-    fn new(request: &'a Request, flows: &Flows) -> Result<Self, StudyError> {
-        let (before, after) = (flows.before(), flows.after());
-        let total: u64 = before.iter().sum();
-        if total == 0 {
+    fn new(request: &'a Request, matching: Matching, tally: &Tally) -> Result<Self, StudyError> {
+        let flows = &tally.flows;
+        let moves = matching.count(flows);
+        if moves.total == 0 {
             return Err(StudyError::NoKeys);
         }
-        let (from, to) = (request.before.members(), request.after.members());
-        let matched = request.matched.clone().unwrap_or_else(|| from.matched_in(to));
-        let mut survivor = vec![false; after.len()];
-        for node in matched.iter().flatten() {
-            survivor[node.index()] = true;
-        }
-        let cells = with_bytes(flows, request.bytes);
-        Ok(Self { lineage: lineage(request), request, cells, matched, survivor, before, after, total })
+        Ok(Self {
+            lineage: lineage(request),
+            cells: request.totals.cells(flows),
+            before: flows.before(),
+            after: flows.after(),
+            request,
+            matching,
+            moves,
+        })
+    }
+
+    fn members(&self) -> (&Members, &Members) {
+        (self.request.before.members(), self.request.after.members())
     }
 
     fn moves(&self, cell: &Cell) -> bool {
-        self.matched[cell.from.index()] != Some(cell.to)
+        self.matching.moves(cell.from, cell.to)
     }
 
     /// Whether data goes elsewhere: in a split or shrink a document that gets another shard number
@@ -136,99 +165,80 @@ impl<'a> Study<'a> {
         }
     }
 
-    fn disrupts(&self, cell: &Cell) -> bool {
-        self.moves(cell) && self.matched[cell.from.index()].is_some() && self.survivor[cell.to.index()]
+    /// No keys, and no bytes and requests where these are known.
+    fn nothing(&self) -> Load {
+        self.request.totals.nothing(self.request.columns)
     }
 
-    fn keys(&self, keep: impl Fn(&Cell) -> bool) -> u64 {
-        self.cells.iter().filter(|cell| keep(cell)).map(|cell| cell.keys).sum()
-    }
-
-    fn bytes(&self, keep: impl Fn(&Cell) -> bool) -> Option<u128> {
-        self.cells
-            .iter()
-            .filter(|cell| keep(cell))
-            .map(|cell| cell.bytes)
-            .sum::<Option<u128>>()
-            .filter(|_| self.has_bytes())
-    }
-
-    fn has_bytes(&self) -> bool {
-        self.cells.iter().all(|cell| cell.bytes.is_some())
+    fn load(&self, keep: impl Fn(&Cell) -> bool) -> Load {
+        let mut sum = self.nothing();
+        self.cells.iter().filter(|cell| keep(cell)).for_each(|cell| sum.add(&cell.load));
+        sum
     }
 
     /// A move is needed if its node must give keys away or its target must get some: a target that
     /// is new or has more weight, a source that goes or has less.
     fn is_monotone(&self) -> bool {
-        let (from, to) = (self.request.before.members(), self.request.after.members());
-        let mut origin: Vec<Option<NodeId>> = vec![None; self.after.len()];
-        for (place, node) in (0..).map(NodeId).zip(&self.matched) {
-            if let Some(node) = node {
-                origin[node.index()] = Some(place);
-            }
-        }
+        let (from, to) = self.members();
         self.cells.iter().filter(|cell| self.moves(cell)).all(|cell| {
-            let loses = self.matched[cell.from.index()].is_none_or(|node| to.weight(node) < from.weight(cell.from));
-            let gains = origin[cell.to.index()].is_none_or(|node| from.weight(node) < to.weight(cell.to));
+            let stays_as = self.matching.stays_as(cell.from);
+            let loses = stays_as.is_none_or(|node| to.weight(node) < from.weight(cell.from));
+            let gains = self.matching.was(cell.to).is_none_or(|node| from.weight(node) < to.weight(cell.to));
             loses || gains
         })
     }
 
-    fn rows(&self, documents: &dyn Documents) -> Result<WhatIf, StudyError> {
-        let Request { before, after, change, seed, .. } = self.request;
-        let moved_keys = self.keys(|cell| self.moves(cell));
-        let disrupted = self.keys(|cell| self.disrupts(cell));
-        let gone = u32::MAX;
-        let positions: Vec<u32> = self.matched.iter().map(|node| node.map_or(gone, |node| node.0)).collect();
-        let minimum = minimum_keys(&self.before, &self.after, &positions);
-        self.check(moved_keys, minimum, disrupted)?;
-        let fraction = |keys: u64| keys as f64 / self.total as f64;
-        let per_node = self.per_node();
-        let left_parent = self.lineage.as_ref().map(|_| fraction(self.keys(|cell| self.carries(cell))));
-        let moved_bytes = self.bytes(|cell| self.carries(cell));
-        let rewritten_bytes = if self.is_reindex() { self.bytes(|_| true) } else { moved_bytes };
-        let seconds = |bytes: Option<u128>| Some(bytes? as f64 / self.request.bandwidth? as f64);
-        let busiest = if self.lineage.is_some() {
-            moved_bytes
-        } else {
-            per_node.iter().map(|node| node.bytes_in.max(node.bytes_out)).max().flatten()
-        };
+    fn rows(&self, documents: &dyn Documents, tally: &Tally) -> Result<WhatIf, StudyError> {
+        let Request { before, after, change, seed, bandwidth, .. } = self.request;
+        let (from, to) = self.members();
+        let moves = self.moves.fractions(self.matching.ideal(from, to), &before.scheme.spec())?;
+        self.check_promise()?;
+        let doors = self.doors();
+        let carried = self.load(|cell| self.carries(cell));
+        let rewritten_bytes = if self.is_reindex() { self.load(|_| true).bytes } else { carried.bytes };
         let judged = |side: &Side, counts: &[u64]| {
             balance(counts, &Fair::of(side.members()), side.placer.sharder.exact_shares().as_ref(), 2)
         };
         let hash = |side: &Side| if documents.are_hashed() { NO_HASH.to_owned() } else { side.placer.hasher.name() };
+        let moved_requests = self.load(|cell| self.moves(cell)).requests;
+        let machines = self.request.machines.as_ref();
+        let machines = machines.map(|machines| machines.rows(from, to, &self.cells, self.nothing(), *bandwidth));
+        let copies = tally.copies.as_ref().map(|tally_of_copies| {
+            let Request { copies, totals, .. } = self.request;
+            tally_of_copies.rows((from, to), &self.matching, *copies, totals, &tally.flows)
+        });
         let mut rows = WhatIf {
             tool: format!("shardlab {}", env!("CARGO_PKG_VERSION")),
             from: before.scheme.spec(),
             to: after.scheme.spec(),
             change: change.clone(),
-            from_nodes: before.members().len(),
-            to_nodes: after.members().len(),
+            from_nodes: from.len(),
+            to_nodes: to.len(),
             from_hash: hash(before),
             to_hash: hash(after),
             seed: *seed,
             keys: documents.key_set(),
-            moved_fraction: fraction(moved_keys),
-            minimum_fraction: fraction(minimum),
-            excess_fraction: fraction(moved_keys - minimum),
-            disruption_fraction: fraction(disrupted),
-            ideal_fraction: self.ideal(),
-            left_parent_fraction: left_parent,
+            moves,
+            left_parent_fraction: self.lineage.as_ref().map(|_| self.moves.fraction(carried.keys)),
             exact_moved_fraction: self.exact(),
-            moved_interval: wilson(moved_keys, self.total),
-            moved_keys,
-            moved_bytes,
+            moved_interval: wilson(self.moves.moved, self.moves.total),
+            moved_keys: self.moves.moved,
+            moved_bytes: carried.bytes,
             rewritten_bytes,
-            seconds_serial: seconds(moved_bytes),
-            seconds_parallel: seconds(busiest),
+            moved_requests,
+            requests_per_second: moved_requests.map(|_| self.request.requests_per_second),
+            seconds_serial: seconds(carried.bytes, *bandwidth),
+            seconds_parallel: seconds(busiest_door(&doors), *bandwidth),
+            seconds_rewritten: seconds(rewritten_bytes, *bandwidth),
             monotone: self.is_monotone(),
             before: judged(before, &self.before),
             after: judged(after, &self.after),
-            per_node,
+            busiest: self.busiest(&doors),
+            per_node: self.per_node(&doors),
             matrix: self.matrix(),
-            machines: self.request.machines.as_ref().map(|machines| {
-                machines.rows(self.cells.iter().map(|cell| (cell.from, cell.to, cell.keys, cell.bytes)))
-            }),
+            machines: machines.transpose()?,
+            replicas: copies,
+            heirs: self.heirs(tally),
             notes: self.notes(),
             reading: Vec::new(),
         };
@@ -237,23 +247,21 @@ impl<'a> Study<'a> {
         Ok(rows)
     }
 
-    /// Results that cannot be right are errors.
-    fn check(&self, moved: u64, minimum: u64, disrupted: u64) -> Result<(), StudyError> {
+    /// Disruption where none is promised is no result.
+    fn check_promise(&self) -> Result<(), StudyError> {
         let Request { before, after, matched, .. } = self.request;
-        let change = "what-if";
         let spec = before.scheme.spec();
-        if moved < minimum {
-            return Err(StudyError::Impossible { spec, result: Impossible::BelowMinimum { change, moved, minimum } });
-        }
         let same_scheme = spec == after.scheme.spec() && before.placer.hasher.name() == after.placer.hasher.name();
-        let (from, to) = (before.members(), after.members());
+        let (from, to) = self.members();
         // Only nodes that come or go by their names are a change of which the promise speaks; an
         // order of its own or another weight is not, and a reindex is another index.
         let joins_or_leaves = matched.is_none()
-            && survivors_keep_weight_and_order(&self.matched, |node| from.weight(node), |node| to.weight(node));
-        let promised = before.scheme.promises().disruption == Disruption::None && !self.is_reindex();
-        if same_scheme && joins_or_leaves && promised && disrupted > 0 && before.scheme.promises().order_free {
-            return Err(StudyError::Impossible { spec, result: Impossible::BrokenPromise { change, disrupted } });
+            && survivors_keep_weight_and_order(self.matching.after(), |node| from.weight(node), |node| to.weight(node));
+        let promises = before.scheme.promises();
+        let promised = promises.disruption == Disruption::None && promises.order_free && !self.is_reindex();
+        if same_scheme && joins_or_leaves && promised && self.moves.disrupted > 0 {
+            let result = Impossible::BrokenPromise { change: "what-if", disrupted: self.moves.disrupted };
+            return Err(StudyError::Impossible { spec, result });
         }
         Ok(())
     }
@@ -264,30 +272,15 @@ impl<'a> Study<'a> {
         resizable(&self.request.before) && self.lineage.is_none()
     }
 
-    fn ideal(&self) -> f64 {
-        match &self.request.matched {
-            None => ideal_fraction(self.request.before.members(), self.request.after.members()),
-            // With other names for the same nodes, weights by position decide.
-            Some(matched) => {
-                let (from, to) = (self.request.before.members(), self.request.after.members());
-                let part = |weight: u32, total: u64| f64::from(weight) / total as f64;
-                let lost = (0..).map(NodeId).zip(matched).map(|(node, after)| {
-                    let has = after.map_or(0.0, |after| part(to.weight(after), to.total_weight()));
-                    (part(from.weight(node), from.total_weight()) - has).max(0.0)
-                });
-                lost.sum()
-            }
-        }
-    }
-
     fn exact(&self) -> Option<f64> {
         let Request { before, after, .. } = self.request;
         let same_keys = before.placer.hasher.name() == after.placer.hasher.name();
-        same_keys.then(|| exact_moved_fraction(&*before.placer.sharder, &*after.placer.sharder, &self.matched))?
+        same_keys
+            .then(|| exact_moved_fraction(&*before.placer.sharder, &*after.placer.sharder, self.matching.after()))?
     }
 
     fn matrix(&self) -> Vec<Flow> {
-        let (from, to) = (self.request.before.members(), self.request.after.members());
+        let (from, to) = self.members();
         let moving = self.cells.iter().filter(|cell| self.moves(cell));
         moving
             .map(|cell| Flow {
@@ -295,64 +288,98 @@ impl<'a> Study<'a> {
                 to: cell.to.0,
                 from_name: from.name(cell.from).into_owned(),
                 to_name: to.name(cell.to).into_owned(),
-                keys: cell.keys,
-                bytes: cell.bytes,
+                keys: cell.load.keys,
+                bytes: cell.load.bytes,
+                requests: cell.load.requests,
+                data_moves: self.carries(cell),
             })
             .collect()
     }
 
-    /// Nodes in the order of the membership after, then those that leave.
-    fn per_node(&self) -> Vec<NodeFlow> {
-        let (from, to) = (self.request.before.members(), self.request.after.members());
-        let has_bytes = self.has_bytes();
-        let empty = |node: NodeId, name: &str, fate: Fate| NodeFlow {
-            node: node.0,
-            node_name: name.to_owned(),
-            fate,
-            keys_before: 0,
-            keys_after: 0,
-            keys_in: 0,
-            keys_out: 0,
-            keys_peak: 0,
-            bytes_before: has_bytes.then_some(0),
-            bytes_after: has_bytes.then_some(0),
-            bytes_in: has_bytes.then_some(0),
-            bytes_out: has_bytes.then_some(0),
-            bytes_peak: has_bytes.then_some(0),
-        };
-        let fate = |node: NodeId| if self.survivor[node.index()] { Fate::Stays } else { Fate::Joins };
-        let mut rows: Vec<NodeFlow> = to.iter().map(|(node, name, _)| empty(node, &name, fate(node))).collect();
-        // Where each node before has its row.
-        let mut places = Vec::with_capacity(self.matched.len());
-        for ((node, name, _), after) in from.iter().zip(&self.matched) {
+    /// What each node holds and what passes its door: the nodes after, then those that leave.
+    fn doors(&self) -> Vec<Door> {
+        let mut doors = vec![Door::new(self.nothing()); self.after.len()];
+        // Where each node before has its door.
+        let mut places = Vec::with_capacity(self.before.len());
+        for after in self.matching.after() {
             places.push(after.map_or_else(
                 || {
-                    rows.push(empty(node, &name, Fate::Leaves));
-                    rows.len() - 1
+                    doors.push(Door::new(self.nothing()));
+                    doors.len() - 1
                 },
                 NodeId::index,
             ));
         }
-        let add = |sum: &mut Option<u128>, bytes: Option<u128>| *sum = sum.zip(bytes).map(|(sum, bytes)| sum + bytes);
         for cell in &self.cells {
             let (source, target) = (places[cell.from.index()], cell.to.index());
-            rows[source].keys_before += cell.keys;
-            add(&mut rows[source].bytes_before, cell.bytes);
-            rows[target].keys_after += cell.keys;
-            add(&mut rows[target].bytes_after, cell.bytes);
+            doors[source].before.add(&cell.load);
+            doors[target].after.add(&cell.load);
             if self.moves(cell) {
-                rows[source].keys_out += cell.keys;
-                add(&mut rows[source].bytes_out, cell.bytes);
-                rows[target].keys_in += cell.keys;
-                add(&mut rows[target].bytes_in, cell.bytes);
+                let is_carried = self.carries(cell);
+                doors[source].send(&cell.load, is_carried);
+                doors[target].receive(&cell.load, is_carried);
             }
         }
-        for row in &mut rows {
-            // Old copies are dropped only when everything has arrived.
-            row.keys_peak = row.keys_before + row.keys_in;
-            row.bytes_peak = row.bytes_before.zip(row.bytes_in).map(|(before, arriving)| before + arriving);
+        doors
+    }
+
+    /// Number, name and fate of the nodes behind the doors, in their order.
+    fn behind_doors(&self) -> impl Iterator<Item = (NodeId, String, Fate)> + '_ {
+        let (from, to) = self.members();
+        let fate = |node: NodeId| if self.matching.was(node).is_some() { Fate::Stays } else { Fate::Joins };
+        let there = to.iter().map(move |(node, name, _)| (node, name.into_owned(), fate(node)));
+        let gone = from.iter().filter(|(node, ..)| self.matching.stays_as(*node).is_none());
+        there.chain(gone.map(|(node, name, _)| (node, name.into_owned(), Fate::Leaves)))
+    }
+
+    /// Nodes in the order of the membership after, then those that leave.
+    fn per_node(&self, doors: &[Door]) -> Vec<NodeFlow> {
+        let rows = self.behind_doors().zip(doors);
+        rows.map(|((node, node_name, fate), door)| NodeFlow { node: node.0, node_name, fate, load: door.row() })
+            .collect()
+    }
+
+    /// The busiest node by each measure that is known.
+    fn busiest(&self, doors: &[Door]) -> Vec<Busiest> {
+        let (from, to) = self.members();
+        type Pick = fn(&Load) -> Option<u128>;
+        let measures: [(&'static str, Pick); 3] =
+            [("keys", |load| Some(load.keys.into())), ("bytes", |load| load.bytes), ("requests", |load| load.requests)];
+        let most = |members: &Members, loads: Vec<u128>| {
+            let total: u128 = loads.iter().sum();
+            // The first of several equal ones.
+            let (node, &load) =
+                (0..).map(NodeId).zip(&loads).max_by_key(|(node, load)| (**load, std::cmp::Reverse(*node)))?;
+            let fair = total as f64 * f64::from(members.weight(node)) / members.total_weight() as f64;
+            let over_fair = if fair > 0.0 { load as f64 / fair } else { 0.0 };
+            Some(BusyNode { node_name: members.name(node).into_owned(), load, over_fair })
+        };
+        let mut gone = self.after.len()..;
+        let places: Vec<usize> =
+            self.matching.after().iter().filter_map(|after| after.map(NodeId::index).or_else(|| gone.next())).collect();
+        let busiest = measures.into_iter().filter_map(|(measure, pick)| {
+            let before: Option<Vec<u128>> = places.iter().map(|&place| pick(&doors[place].before)).collect();
+            let after: Option<Vec<u128>> = doors[..self.after.len()].iter().map(|door| pick(&door.after)).collect();
+            Some(Busiest { measure, before: most(from, before?)?, after: most(to, after?)? })
+        });
+        busiest.collect()
+    }
+
+    /// Who takes over from nodes that leave. A shrink joins shards and leaves nobody anything.
+    fn heirs(&self, tally: &Tally) -> Option<shardlab_core::rows::Heirs> {
+        if self.lineage.is_some() {
+            return None;
         }
-        rows
+        let taken_over = match &tally.copies {
+            Some(copies) => copies.heirs().to_vec(),
+            None => {
+                let mut taken = vec![0; self.after.len()];
+                let lost = self.cells.iter().filter(|cell| self.matching.stays_as(cell.from).is_none());
+                lost.for_each(|cell| taken[cell.to.index()] += cell.load.keys);
+                taken
+            }
+        };
+        replicas::heirs(self.members(), &self.matching, &taken_over, &self.before, &self.after)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -400,33 +427,6 @@ fn lineage(request: &Request) -> Option<(ResizeOperation, Vec<Vec<NodeId>>)> {
     Some((operation, sources))
 }
 
-/// The cells of a matrix with their bytes: weights as they are, or a total shared out so that the
-/// parts add up to it exactly.
-fn with_bytes(flows: &Flows, total: Option<u128>) -> Vec<Cell> {
-    let units = |keys: u64, weight: u128| if flows.is_weighted() { weight } else { u128::from(keys) };
-    let all: u128 = flows.iter().map(|(_, _, keys, weight)| units(keys, weight)).sum();
-    let mut seen = 0;
-    let cells = flows.iter().map(|(from, to, keys, weight)| {
-        let start = seen;
-        seen += units(keys, weight);
-        let bytes = match total {
-            Some(total) => Some(share(total, seen, all) - share(total, start, all)),
-            None => flows.is_weighted().then_some(weight),
-        };
-        Cell { from, to, keys, bytes }
-    });
-    cells.collect()
-}
-
-/// floor(total · part / all) without overflow: sizes are below 2^64 in practice and the product is
-/// taken apart where it would not fit.
-fn share(total: u128, part: u128, all: u128) -> u128 {
-    if all == 0 {
-        return 0;
-    }
-    total.checked_mul(part).map_or_else(|| total / all * part + total % all * (part / all), |product| product / all)
-}
-
 /// The 95 % interval of Wilson for a fraction of a sample.
 fn wilson(hits: u64, sample: u64) -> [f64; 2] {
     const Z: f64 = 1.959_963_985;
@@ -440,16 +440,6 @@ fn wilson(hits: u64, sample: u64) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_of_a_total_add_up_to_it() {
-        let mut flows = Flows::new(3, 3, false);
-        let nodes = |n: u32| NodeId(n);
-        flows.add(&[nodes(0), nodes(1), nodes(2)], &[nodes(1), nodes(1), nodes(0)], None);
-        let bytes: Vec<u128> = with_bytes(&flows, Some(1000)).iter().filter_map(|cell| cell.bytes).collect();
-        assert_eq!(bytes, [333, 333, 334]);
-        assert!(with_bytes(&flows, None).iter().all(|cell| cell.bytes.is_none()));
-    }
 
     #[test]
     fn the_interval_of_a_fraction_is_wilsons() {

@@ -9,11 +9,12 @@ use shardlab_study::{Edit, Outcome, Side, Step, edit, follow, unmet_by_path};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
+use crate::machines::MachineArgs;
 use crate::membership::{node, of_spec, weight};
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, print_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size;
+use crate::size::{self, Size};
 
 /// The keys of a plan where none are given.
 const DEFAULT_KEYS: &str = "random:1000000";
@@ -25,7 +26,8 @@ const DEFAULT_KEYS: &str = "random:1000000";
                         [\"a\", \"b=2\"]\n\n  [[step]]\n  to = \"start\"          # or a spec such as \
                         \"jump:nodes=24\"\n\nOther changes: shrink_to, lose_rack, reweight = \"NAME=WEIGHT\", rename = \
                         \"OLD=NEW\", renumber = \"NAME\".\n\nExamples:\n  shardlab plan growth.toml\n  shardlab plan \
-                        growth.toml --keys ids.txt --require 'moved<=0.30' --format json")]
+                        growth.toml --keys ids.txt --require 'moved<=0.30' --format json\n  shardlab plan growth.toml --machines \
+                        3\n\nWithout --keys and --synthetic, random:1000000 is studied.")]
 pub(crate) struct Args {
     /// The plan; "-" is stdin
     #[arg(value_name = "FILE")]
@@ -35,6 +37,8 @@ pub(crate) struct Args {
     /// Count each document (id and routing value) once
     #[arg(long, help_heading = "Keys")]
     distinct: bool,
+    #[command(flatten)]
+    machines: MachineArgs,
     #[command(flatten)]
     gate: GateArgs,
     #[command(flatten)]
@@ -140,10 +144,15 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let asked = args.keys.hasher()?;
     let start =
         side(&plan.start, asked.as_deref(), args.resources.max_memory).with_context(|| format!("{shown}: start"))?;
-    let bytes = plan.bytes.as_deref().map(size::parse).transpose();
+    let bytes = plan.bytes.as_deref().map(Size::parse).transpose();
     let bandwidth = plan.bandwidth.as_deref().map(size::parse_rate).transpose();
     let mut path = shardlab_study::Path {
-        bytes: bytes.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bytes"))?.map(u128::from),
+        machines: args.machines.machines()?,
+        bytes: bytes
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("{shown}: bytes"))?
+            .map(|size| size.noted("bytes").into()),
+        weighted: args.keys.weight_field.is_some(),
         bandwidth: bandwidth.map_err(anyhow::Error::msg).with_context(|| format!("{shown}: bandwidth"))?,
         seed: args.keys.seed,
         threads: args.resources.threads(),
@@ -166,7 +175,10 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         .fold(path.start.rules(), |rules, side| rules.and(side.rules()));
     let documents = match args.keys.documents(rules)? {
         Some(documents) => documents,
-        None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
+        None => {
+            args.keys.refuse_file_flags(DEFAULT_KEYS)?;
+            shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules)
+        }
     };
     let mut documents =
         if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents };
@@ -176,7 +188,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let rows = outcome?;
     let unmet = unmet_by_path(&rows, &args.gate.require)?;
     match args.format.as_table() {
-        Some(format) => print(&path_text(&rows, format, terminal_width()))?,
+        Some(format) => print_text(&path_text(&rows, format, terminal_width()), format)?,
         None => print_json(&serde_json::to_string_pretty(&rows)?)?,
     }
     settle(unmet)

@@ -2,30 +2,35 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde_json::json;
-use shardlab_core::rows::WhatIf;
-use shardlab_core::{Change, KeyHasher, KeyRules, Members};
-use shardlab_keys::{Documents, SyntheticSpec, TableRow, read_table};
+use shardlab_core::rows::{Removals, WhatIf};
+use shardlab_core::{Change, KeyHasher, KeyRules, Members, Scheme};
+use shardlab_keys::{Documents, SyntheticSpec};
 use shardlab_report::{Format, for_markdown, for_terminal, removals_text, what_if_summary, what_if_text};
-use shardlab_study::{Edit, Machines, Outcome, Request, Side, Unmet, edit, removals, unmet_by_what_if, what_if};
+use shardlab_study::{
+    Columns, Edit, Loss, Outcome, Request, Side, StudyError, Totals, Unmet, edit, removals, unmet_by_what_if, what_if,
+};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
+use crate::machines::MachineArgs;
 use crate::membership::{self, of_spec};
-use crate::output::{TableFormat, print, print_json, terminal_width};
+use crate::output::{TableFormat, note, print, print_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-use crate::size;
+use crate::size::{self, Requests, Size};
 
 /// The keys of a study where none are given: enough that sampling does not show in three digits.
 const DEFAULT_KEYS: &str = "random:10000000";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "FROM and TO are specs with a membership. Without TO, one flag says what happens to the nodes \
-                        of FROM. Where a scheme refuses, what people then do is studied in its place.\n\nExamples:\n  \
+                        of FROM. Where a scheme refuses, what people then do is studied in its place. Without --keys \
+                        and --synthetic, random:10000000 is studied (--remove-each: random:1000000).\n\nExamples:\n  \
                         shardlab what-if jump:nodes=12 jump:nodes=18 --bytes 600GB --bandwidth 100MB/s\n  \
                         shardlab what-if elastic:shards=12,created=8.15 elastic:shards=18,created=8.15 --bytes 600GB\n  \
                         shardlab what-if elastic:shards=12,created=8.15 elastic:shards=12,created=9.4\n  \
                         shardlab what-if ring:nodes-file=nodes.csv --remove cache-3 --keys ids.txt\n  \
+                        shardlab what-if ring:nodes=12 --remove 5 --replicas 3 --requests 50000/s\n  \
                         shardlab what-if jump:nodes=10 --remove 5 --format json")]
 pub(crate) struct Args {
     /// The sharding that there is, such as jump:nodes=12
@@ -41,15 +46,21 @@ pub(crate) struct Args {
     /// Count each document (id and routing value) once
     #[arg(long, help_heading = "Keys")]
     distinct: bool,
-    /// Machines behind the nodes: node i stands on machine i mod N
-    #[arg(long, value_name = "N", conflicts_with = "machines_file")]
-    machines: Option<u32>,
-    /// CSV file that says where each node stands: node,machine
-    #[arg(long, value_name = "FILE")]
-    machines_file: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    machines: MachineArgs,
+    /// Copies of each key, on its first K distinct owners; for schemes that have an order of owners
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    replicas: u32,
     /// Bytes of all documents together, such as 600GB; shared out by --weight-field where it is given
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
-    bytes: Option<u64>,
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = Size::parse)]
+    bytes: Option<Size>,
+    /// Column or field with the requests for a key
+    #[arg(long, value_name = "NAME", help_heading = "Keys")]
+    requests_field: Option<String>,
+    /// Requests for all documents together, a rate such as 50000/s or a count; shared out by
+    /// --requests-field where it is given
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = Requests::parse)]
+    requests: Option<Requests>,
     /// Bytes a second of one transfer, such as 100MB/s
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = size::parse_rate)]
     bandwidth: Option<u64>,
@@ -60,6 +71,11 @@ pub(crate) struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
+    /// Other commands have these flags. Here they would leave open whose nodes they are.
+    #[arg(long, hide = true, num_args = 0..=1, value_name = "FILE")]
+    nodes_file: Option<Option<String>>,
+    #[arg(long, hide = true, num_args = 0..=1, value_name = "N")]
+    nodes: Option<Option<String>>,
 }
 
 /// What happens to the nodes of FROM.
@@ -135,9 +151,18 @@ fn pair(flag: &str, text: &str, form: &str) -> anyhow::Result<(String, String)> 
     Ok((left.to_owned(), right.to_owned()))
 }
 
-pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
+    args.keys.requests_field = args.requests_field.take();
+    for (flag, option, given) in
+        [("--nodes-file", "nodes-file=a.csv", &args.nodes_file), ("--nodes", "nodes=12", &args.nodes)]
+    {
+        if given.is_some() {
+            bail!("what-if has no {flag}; each spec says which nodes it has, as in ring:{option}");
+        }
+    }
     let asked = args.keys.hasher()?;
     let before = side(&args.from, None, asked.as_deref(), args.resources.max_memory)?;
+    check_copies(&args, &before)?;
     if args.edit.remove_each {
         return each_removal(&args, &before);
     }
@@ -145,6 +170,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let (outcome, edit_asked) = match (&args.to, &edited) {
         (Some(to), _) => {
             let after = side(to, Some(before.members()), asked.as_deref(), args.resources.max_memory)?;
+            check_copies(&args, &after)?;
             let words = format!("{} to {}", args.from, to);
             (Outcome::Done { after: Box::new(after), matched: None, words }, false)
         }
@@ -154,6 +180,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
             with_more(&args.from)
         ),
     };
+    if let Some(size) = args.bytes {
+        size.noted("--bytes");
+    }
     match outcome {
         Outcome::Done { after, matched, words } => {
             let request = request(&args, before, *after, matched, words)?;
@@ -203,24 +232,17 @@ fn request(
     matched: Option<Vec<Option<shardlab_core::NodeId>>>,
     change: String,
 ) -> anyhow::Result<Request> {
-    let machines = match (args.machines, &args.machines_file) {
-        (Some(count), _) => {
-            Some(Machines::round_robin(count, before.members(), after.members()).context("--machines")?)
-        }
-        (None, Some(file)) => {
-            let shown = for_terminal(&file.to_string_lossy());
-            let rows = machine_rows(file)?;
-            Some(Machines::table(&rows, before.members(), after.members()).context(shown)?)
-        }
-        (None, None) => None,
-    };
+    let requests = args.requests.map(|requests| requests.total.into());
     Ok(Request {
-        machines,
+        machines: args.machines.machines()?,
         before,
         after,
         change,
         matched,
-        bytes: args.bytes.map(u128::from),
+        copies: args.replicas,
+        totals: Totals { bytes: args.bytes.map(|size| size.bytes.into()), requests },
+        requests_per_second: args.requests.is_some_and(|requests| requests.per_second),
+        columns: Columns { weights: args.keys.weight_field.is_some(), requests: args.keys.requests_field.is_some() },
         bandwidth: args.bandwidth,
         seed: args.keys.seed,
         threads: args.resources.threads(),
@@ -228,23 +250,21 @@ fn request(
     })
 }
 
-/// Reads a table of nodes and machines; a first row `node,machine` is a header.
-fn machine_rows(file: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let shown = for_terminal(&file.to_string_lossy());
-    let mut rows = Vec::new();
-    for TableRow { line, fields } in read_table(file).context("the table of machines")? {
-        let [node, machine] = &fields[..] else {
-            bail!("{shown}:{line}: {} fields; a table of machines has node,machine", fields.len());
-        };
-        if rows.is_empty() && line == 1 && (node.as_str(), machine.as_str()) == ("node", "machine") {
-            continue;
-        }
-        if rows.iter().any(|(known, _)| known == node) {
-            bail!("{shown}:{line}: node: {node:?} stands twice in the table");
-        }
-        rows.push((node.clone(), machine.clone()));
+/// Refuses copies where the scheme has no order of owners, and says which schemes have one.
+fn check_copies(args: &Args, side: &Side) -> anyhow::Result<()> {
+    if args.replicas == 1 || side.placer.sharder.as_top_k().is_some() {
+        return Ok(());
     }
-    Ok(rows)
+    let two = Members::dense(2)?;
+    let has_copies = |scheme: &dyn Scheme| scheme.build(&two).is_ok_and(|sharder| sharder.as_top_k().is_some());
+    let mut able: Vec<String> =
+        shardlab_schemes::all().iter().filter(|scheme| has_copies(&***scheme)).map(|scheme| scheme.spec()).collect();
+    able.dedup();
+    bail!(
+        "--replicas: {} names one owner for a key and no order of further ones; schemes that do: {}",
+        side.scheme.spec(),
+        able.join(", ")
+    )
 }
 
 /// Keys for many placements of each: fewer than for one change.
@@ -254,15 +274,54 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
     if !args.gate.require.is_empty() {
         bail!("--require holds for one change; take --remove NODE");
     }
-    let documents = match args.keys.documents(before.rules())? {
-        Some(documents) => documents,
-        None => shardlab_keys::synthetic(&SyntheticSpec::parse(KEYS_FOR_EACH)?, args.keys.seed, before.rules()),
+    let one_change = [
+        ("--replicas", args.replicas != 1),
+        ("--machines", args.machines.are_given()),
+        ("--requests", args.requests.is_some()),
+        ("--requests-field", args.keys.requests_field.is_some()),
+        ("--bytes", args.bytes.is_some()),
+        ("--bandwidth", args.bandwidth.is_some()),
+    ];
+    if let Some((flag, _)) = one_change.iter().find(|(_, given)| *given) {
+        bail!("{flag} is for one change and does nothing with --remove-each; take --remove NODE, or leave it out");
+    }
+    let (change, reason) = match loss_of_each(args, before, Loss::Remove) {
+        Ok(rows) => return show_removals(args, &rows),
+        Err(error) => match error.downcast::<StudyError>() {
+            Ok(StudyError::Refused { reason, .. }) => ("remove each node in turn", reason),
+            Ok(other) => return Err(other.into()),
+            Err(other) => return Err(other),
+        },
     };
-    let mut documents =
-        if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents };
+    if args.keys.keys.as_deref() == Some(Path::new("-")) {
+        bail!(
+            "{change}: {reason}. Several alternatives are studied in its place, and stdin can be read once; give --keys a file"
+        );
+    }
+    let mut studied = Vec::new();
+    for loss in Loss::INSTEAD {
+        studied.push(loss_of_each(args, before, loss)?);
+    }
+    let Some(format) = args.format.as_table() else {
+        let refused = json!({ "change": change, "not_applicable": reason, "alternatives": studied });
+        return print_json(&serde_json::to_string_pretty(&refused)?);
+    };
+    let tables: Vec<String> = studied.iter().map(|rows| removals_text(rows, format, terminal_width())).collect();
+    if format == Format::Csv {
+        note(&format!("{} cannot {change}: {reason}", args.from));
+        return print(&tables.join("\n"));
+    }
+    let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
+    let refused = escape(&format!("{} cannot {change}: {reason}.", args.from));
+    print_text(&format!("{refused}\n\nWhat people then do, and what it costs:\n\n{}", tables.join("\n")), format)
+}
+
+fn loss_of_each(args: &Args, before: &Side, loss: Loss) -> anyhow::Result<Removals> {
+    let mut documents = documents(args, before.rules(), KEYS_FOR_EACH)?;
     let bar = Bar::new();
     let outcome = removals(
         before,
+        loss,
         &mut *documents,
         args.keys.seed,
         args.resources.threads(),
@@ -270,27 +329,33 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
         &|progress| bar.show(progress),
     );
     bar.finish();
-    let rows = outcome?;
+    Ok(outcome?)
+}
+
+fn show_removals(args: &Args, rows: &Removals) -> anyhow::Result<()> {
     match args.format.as_table() {
-        Some(format) => print(&removals_text(&rows, format, terminal_width())),
-        None => print_json(&serde_json::to_string_pretty(&rows)?),
+        Some(format) => print_text(&removals_text(rows, format, terminal_width()), format),
+        None => print_json(&serde_json::to_string_pretty(rows)?),
     }
 }
 
 fn study(args: &Args, request: &Request) -> anyhow::Result<WhatIf> {
     let rules = request.before.rules().and(request.after.rules());
-    let mut documents = documents(args, rules)?;
+    let mut documents = documents(args, rules, DEFAULT_KEYS)?;
     let bar = Bar::new();
-    let weighted = args.keys.weight_field.is_some();
-    let outcome = what_if(request, &mut *documents, weighted, &|progress| bar.show(progress));
+    let outcome = what_if(request, &mut *documents, &|progress| bar.show(progress));
     bar.finish();
     Ok(outcome?)
 }
 
-fn documents(args: &Args, rules: KeyRules) -> anyhow::Result<Box<dyn Documents>> {
+/// The documents that are given, else synthetic ones.
+fn documents(args: &Args, rules: KeyRules, default: &str) -> anyhow::Result<Box<dyn Documents>> {
     let documents = match args.keys.documents(rules)? {
         Some(documents) => documents,
-        None => shardlab_keys::synthetic(&SyntheticSpec::parse(DEFAULT_KEYS)?, args.keys.seed, rules),
+        None => {
+            args.keys.refuse_file_flags(default)?;
+            shardlab_keys::synthetic(&SyntheticSpec::parse(default)?, args.keys.seed, rules)
+        }
     };
     Ok(if args.distinct { shardlab_keys::distinct(documents, args.resources.max_memory) } else { documents })
 }
@@ -298,7 +363,7 @@ fn documents(args: &Args, rules: KeyRules) -> anyhow::Result<Box<dyn Documents>>
 fn show(args: &Args, rows: &WhatIf) -> anyhow::Result<()> {
     let unmet = unmet_by_what_if(rows, &args.gate.require)?;
     match args.format.as_table() {
-        Some(format) => print(&what_if_text(rows, format, terminal_width()))?,
+        Some(format) => print_text(&what_if_text(rows, format, terminal_width()), format)?,
         None => print_json(&serde_json::to_string_pretty(rows)?)?,
     }
     settle(unmet)
@@ -329,6 +394,6 @@ fn show_refused(args: &Args, words: &str, reason: &str, studied: &[WhatIf]) -> a
     } else {
         text.push_str(&format!("\nWhat people then do, and what it costs:\n\n{table}"));
     }
-    print(&text)?;
+    print_text(&text, format)?;
     settle(unmet)
 }

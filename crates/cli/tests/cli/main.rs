@@ -11,6 +11,7 @@ mod elastic;
 mod jump_and_modulo;
 mod misreadings;
 mod pipes;
+mod loads;
 mod reading;
 mod studies;
 mod untrusted;

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Balance, KeySet, rounded, rounded_option};
+use super::{Balance, KeySet, MachineRows, MoveFractions, rounded, rounded_option};
 
 /// A path of several changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +39,9 @@ pub struct PathRows {
     pub times_moved: Vec<u64>,
     /// Bytes of all moves, where bytes are known.
     pub cumulative_bytes: Option<u128>,
+    /// All moves between machines over the keys, where machines are given.
+    #[serde(serialize_with = "rounded_option", skip_serializing_if = "Option::is_none")]
+    pub cumulative_between_machines_fraction: Option<f64>,
     /// Bytes of going straight.
     pub straight_bytes: Option<u128>,
     /// Whether the last stage has the nodes of the first.
@@ -83,21 +86,9 @@ pub struct StepRows {
     pub to: String,
     /// Nodes after it.
     pub nodes: u32,
-    /// Keys whose owner changed.
-    #[serde(serialize_with = "rounded")]
-    pub moved_fraction: f64,
-    /// The least that must move between these very counts.
-    #[serde(serialize_with = "rounded")]
-    pub minimum_fraction: f64,
-    /// Moved less minimum.
-    #[serde(serialize_with = "rounded")]
-    pub excess_fraction: f64,
-    /// Keys that moved between two nodes which both survive.
-    #[serde(serialize_with = "rounded")]
-    pub disruption_fraction: f64,
-    /// What a perfectly balanced scheme would have to move.
-    #[serde(serialize_with = "rounded")]
-    pub ideal_fraction: f64,
+    /// What moved, and what had to.
+    #[serde(flatten)]
+    pub moves: MoveFractions,
     /// All moves up to here over the keys.
     #[serde(serialize_with = "rounded")]
     pub cumulative_fraction: f64,
@@ -108,4 +99,7 @@ pub struct StepRows {
     pub seconds_serial: Option<f64>,
     /// Balance after it.
     pub after: Balance,
+    /// The step seen from the machines that hold the nodes, where they are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<MachineRows>,
 }

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{Balance, KeySet, MachineRows, rounded, rounded_option};
+use super::{Balance, Busiest, Heirs, KeySet, LoadChange, MachineRows, MoveFractions, ReplicaRows, rounded_option};
 
 /// What it costs to go from one sharding to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,21 +25,9 @@ pub struct WhatIf {
     pub seed: u64,
     /// The documents.
     pub keys: KeySet,
-    /// Keys whose owner changed.
-    #[serde(serialize_with = "rounded")]
-    pub moved_fraction: f64,
-    /// The least that must move between these very counts.
-    #[serde(serialize_with = "rounded")]
-    pub minimum_fraction: f64,
-    /// Moved less minimum.
-    #[serde(serialize_with = "rounded")]
-    pub excess_fraction: f64,
-    /// Keys that moved between two nodes which both survive.
-    #[serde(serialize_with = "rounded")]
-    pub disruption_fraction: f64,
-    /// What a perfectly balanced scheme would have to move.
-    #[serde(serialize_with = "rounded")]
-    pub ideal_fraction: f64,
+    /// What moved, and what had to.
+    #[serde(flatten)]
+    pub moves: MoveFractions,
     /// Documents that end outside the lineage of their shard; for splits and shrinks alone.
     #[serde(serialize_with = "rounded_option")]
     pub left_parent_fraction: Option<f64>,
@@ -57,18 +45,28 @@ pub struct WhatIf {
     /// Bytes that are written anew: those that moved, and all of them for a reindex. A split or a shrink
     /// by hard links writes none.
     pub rewritten_bytes: Option<u128>,
+    /// Requests for the keys whose owner changed, where requests are known.
+    pub moved_requests: Option<u128>,
+    /// Whether requests are those of a second; null where none are known.
+    pub requests_per_second: Option<bool>,
     /// Moved bytes over the bandwidth: one transfer after another.
     #[serde(serialize_with = "rounded_option")]
     pub seconds_serial: Option<f64>,
     /// The bytes into or out of the busiest node over the bandwidth: all nodes at work at once.
     #[serde(serialize_with = "rounded_option")]
     pub seconds_parallel: Option<f64>,
+    /// Bytes that are written anew over the bandwidth: where an index is written into another one, this
+    /// is the time of the reindex, and more than that of the bytes that go elsewhere.
+    #[serde(serialize_with = "rounded_option")]
+    pub seconds_rewritten: Option<f64>,
     /// Whether growing moved keys only onto new nodes, or shrinking only off removed ones.
     pub monotone: bool,
     /// Balance before.
     pub before: Balance,
     /// Balance after.
     pub after: Balance,
+    /// The busiest node by keys, bytes and requests, as far as they are known.
+    pub busiest: Vec<Busiest>,
     /// Every node that is there before or after.
     pub per_node: Vec<NodeFlow>,
     /// From where to where, without what stays and without empty cells.
@@ -76,6 +74,12 @@ pub struct WhatIf {
     /// The same change seen from machines that hold the nodes, where they are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<MachineRows>,
+    /// The same change seen from the copies of the keys, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas: Option<ReplicaRows>,
+    /// Who takes over the keys of nodes that leave, where nodes leave.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heirs: Option<Heirs>,
     /// What a reader must be told.
     pub notes: Vec<String>,
     /// The numbers in words.
@@ -91,26 +95,9 @@ pub struct NodeFlow {
     pub node_name: String,
     /// Whether it joins, stays or leaves.
     pub fate: Fate,
-    /// Keys before.
-    pub keys_before: u64,
-    /// Keys after.
-    pub keys_after: u64,
-    /// Keys that arrive.
-    pub keys_in: u64,
-    /// Keys that depart.
-    pub keys_out: u64,
-    /// Bytes before.
-    pub bytes_before: Option<u128>,
-    /// Bytes after.
-    pub bytes_after: Option<u128>,
-    /// Bytes that arrive.
-    pub bytes_in: Option<u128>,
-    /// Bytes that depart.
-    pub bytes_out: Option<u128>,
-    /// Bytes while the change runs: old copies stay until everything has arrived.
-    pub bytes_peak: Option<u128>,
-    /// Keys while the change runs.
-    pub keys_peak: u64,
+    /// What it holds and what passes its door.
+    #[serde(flatten)]
+    pub load: LoadChange,
 }
 
 /// What becomes of a node.
@@ -140,6 +127,11 @@ pub struct Flow {
     pub keys: u64,
     /// Bytes, where they are known.
     pub bytes: Option<u128>,
+    /// Requests, where they are known.
+    pub requests: Option<u128>,
+    /// Whether the data goes elsewhere: false in a split or shrink, where documents get another number
+    /// and stay in the lineage of their shard.
+    pub data_moves: bool,
 }
 
 fn rounded_pair<S: serde::Serializer>(pair: &[f64; 2], serializer: S) -> Result<S::Ok, S::Error> {
