@@ -11,6 +11,7 @@ mod output;
 mod progress;
 mod resources;
 mod size;
+mod undisturbed;
 
 use std::process::ExitCode;
 

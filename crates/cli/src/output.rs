@@ -4,6 +4,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use shardlab_report::{Format, fit, for_json, for_terminal};
 
+use crate::undisturbed::Undisturbed;
+
 /// How a command prints a table for people and programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum TableFormat {
@@ -89,6 +91,8 @@ pub(crate) fn check_place(path: &Path) -> anyhow::Result<()> {
 
 /// Writes a whole file or nothing: into a temporary file beside it, which then takes its name.
 pub(crate) fn write_file(path: &Path, contents: &str) -> anyhow::Result<()> {
+    // An interruption in these moments would leave the temporary file behind.
+    let _undisturbed = Undisturbed::new();
     let shown = path.display().to_string();
     let folder = folder_of(path);
     let written = temporary().tempfile_in(folder).and_then(|mut file| {

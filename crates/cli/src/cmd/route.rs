@@ -106,15 +106,23 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         let bar = Bar::new();
         while documents.next_chunk(&mut chunk)? {
             bar.show(documents.progress());
-            writer.batch(&chunk.as_batch(), &targets)?;
+            of_stdout(writer.batch(&chunk.as_batch(), &targets))?;
         }
         bar.finish();
-        writer.finish()?;
+        of_stdout(writer.finish())?;
         say_what_was_read(&documents.key_set());
         return Ok(());
     }
-    writer.batch(&typed_keys(&args, rules)?.as_batch(), &targets)?;
-    writer.finish()
+    of_stdout(writer.batch(&typed_keys(&args, rules)?.as_batch(), &targets))?;
+    of_stdout(writer.finish())
+}
+
+/// An error of the system, which says nothing about where it comes from, is one of stdout here.
+fn of_stdout(outcome: anyhow::Result<()>) -> anyhow::Result<()> {
+    outcome.map_err(|error| match error.is::<std::io::Error>() || error.is::<csv::Error>() {
+        true => error.context("cannot write to stdout"),
+        false => error,
+    })
 }
 
 fn targets(args: &Args) -> anyhow::Result<(Vec<Target>, KeyRules)> {
@@ -359,7 +367,7 @@ impl<'a> Writer<'a> {
         if self.args.format == RouteFormat::Json {
             self.out.write_all(if self.written { b"\n]\n" } else { b"[]\n" })?;
         }
-        self.out.flush().context("cannot write to stdout")
+        Ok(self.out.flush()?)
     }
 }
 
