@@ -8,12 +8,11 @@
 mod common;
 mod contract;
 mod elastic;
-mod instructions;
 mod interruption;
 mod jump_and_modulo;
+mod loads;
 mod misreadings;
 mod pipes;
-mod loads;
 mod reading;
 mod studies;
 mod untrusted;
