@@ -105,29 +105,43 @@ fn avx512(bytes: &[u8], start: usize, ends: &[usize; LANES], out: &mut [u64; LAN
     let words = _mm512_srli_epi32::<2>(length);
     let mut hash = _mm512_setzero_si512();
     let mut letters = _mm512_setzero_si512();
-    let mut at = begin;
-    for word in 0..i32::try_from(_mm512_reduce_max_epu32(words)).expect("below 2^31") {
-        let there = _mm512_cmpgt_epi32_mask(words, _mm512_set1_epi32(word));
-        let text = wide::gather_bytes(window, there, at);
+    let mut take = |text: __m512i, there: __mmask16| {
         letters = _mm512_or_si512(letters, text);
         hash = lanes::absorb(hash, there, lanes::first_units(text));
         hash = lanes::absorb(hash, there, lanes::last_units(text));
-        at = _mm512_add_epi32(at, _mm512_set1_epi32(4));
+    };
+    let mut done = 0;
+    // Whole texts are loaded and transposed in less time than their words are gathered.
+    if _mm512_reduce_min_epu32(words) >= 4 {
+        let mut starts = [start; LANES];
+        starts[1..].copy_from_slice(&ends[..LANES - 1]);
+        for text in wide::columns(bytes, &starts) {
+            take(text, u16::MAX);
+        }
+        done = 4;
+    }
+    for word in done..i32::try_from(_mm512_reduce_max_epu32(words)).expect("below 2^31") {
+        let there = _mm512_cmpgt_epi32_mask(words, _mm512_set1_epi32(word));
+        let at = _mm512_add_epi32(begin, _mm512_set1_epi32(4 * word));
+        take(wide::gather_bytes(window, there, at), there);
     }
 
     // The last one to three letters, out of the last four.
     let long = _mm512_cmpge_epu32_mask(length, _mm512_set1_epi32(4));
-    let last = wide::gather_bytes(window, long, _mm512_sub_epi32(end, _mm512_set1_epi32(4)));
     let rest = _mm512_and_si512(length, _mm512_set1_epi32(3));
-    let missing = _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_slli_epi32::<3>(rest));
-    // Where no letter is left, a shift by 32 gives 0.
-    let text = _mm512_srlv_epi32(last, missing);
-    letters = _mm512_or_si512(letters, last);
-    let two = _mm512_cmpge_epu32_mask(rest, _mm512_set1_epi32(2));
-    hash = lanes::absorb(hash, two, lanes::first_units(text));
-    // A single unit is the tail, which is scrambled without the rest of a round: 0 leaves the hash.
-    let single = _mm512_mask_mov_epi32(lanes::first_units(text), two, lanes::last_units(text));
-    hash = _mm512_xor_si512(hash, lanes::scramble(single));
+    let odd = _mm512_mask_test_epi32_mask(long, rest, rest);
+    if odd != 0 {
+        let last = wide::gather_bytes(window, odd, _mm512_sub_epi32(end, _mm512_set1_epi32(4)));
+        letters = _mm512_or_si512(letters, last);
+        let missing = _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_slli_epi32::<3>(rest));
+        // Where no letter is left, a shift by 32 gives 0.
+        let text = _mm512_srlv_epi32(last, missing);
+        let two = _mm512_cmpge_epu32_mask(rest, _mm512_set1_epi32(2));
+        hash = lanes::absorb(hash, two, lanes::first_units(text));
+        // A single unit is the tail, which is scrambled without the rest of a round: 0 leaves the hash.
+        let single = _mm512_mask_mov_epi32(lanes::first_units(text), two, lanes::last_units(text));
+        hash = _mm512_xor_si512(hash, lanes::scramble(single));
+    }
 
     hash = lanes::finish(hash, _mm512_slli_epi32::<1>(length));
     let (first, second) = out.split_at_mut(8);

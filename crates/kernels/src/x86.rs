@@ -4,6 +4,15 @@
 //! gather checks its positions first; so kernels themselves are safe code, which may call these
 //! functions because they carry the same target features.
 
+/// A double without its fraction, in one instruction; the smallest number where it fits no `i64`.
+#[inline]
+pub(crate) fn truncated(number: f64) -> i64 {
+    use std::arch::x86_64::*;
+
+    // SAFETY: SSE2 belongs to every x86-64.
+    unsafe { _mm_cvttsd_si64(_mm_set_sd(number)) }
+}
+
 /// A load and a store of a whole vector.
 macro_rules! move_vectors {
     ($features:literal, $load:ident, $store:ident, $word:ty, $lanes:literal, $vector:ty, $read:ident, $write:ident) => {
@@ -134,6 +143,39 @@ pub(crate) mod wide {
         // SAFETY: all eight positions and those after them were found to be in the table; the
         // instruction needs no alignment.
         unsafe { _mm512_i64gather_epi32::<2>(at, table.as_ptr().cast()) }
+    }
+
+    /// The sixteen bytes that start at each of 16 positions, transposed: the four vectors hold the
+    /// first, second, third and fourth word of every position.
+    ///
+    /// # Panics
+    /// One of the bytes is not there.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn columns(bytes: &[u8], starts: &[usize; 16]) -> [__m512i; 4] {
+        let row = |at: usize| load_bytes(bytes[starts[at]..].first_chunk().expect("sixteen bytes"));
+        // The 128-bit lane i of vector j has row 4i + j, so that a transposition within lanes suffices.
+        let rows: [__m512i; 4] = std::array::from_fn(|j| {
+            let first = _mm512_castsi128_si512(row(j));
+            let two = _mm512_inserti32x4::<1>(first, row(4 + j));
+            let three = _mm512_inserti32x4::<2>(two, row(8 + j));
+            _mm512_inserti32x4::<3>(three, row(12 + j))
+        });
+        let (low, high) = (_mm512_unpacklo_epi32(rows[0], rows[1]), _mm512_unpacklo_epi32(rows[2], rows[3]));
+        let (low_end, high_end) = (_mm512_unpackhi_epi32(rows[0], rows[1]), _mm512_unpackhi_epi32(rows[2], rows[3]));
+        [
+            _mm512_unpacklo_epi64(low, high),
+            _mm512_unpackhi_epi64(low, high),
+            _mm512_unpacklo_epi64(low_end, high_end),
+            _mm512_unpackhi_epi64(low_end, high_end),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    fn load_bytes(bytes: &[u8; 16]) -> __m128i {
+        // SAFETY: the array is as long as the vector, and this load needs no alignment.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     /// Four bytes that start at each of 16 positions of which `mask` is on, and zeros elsewhere.

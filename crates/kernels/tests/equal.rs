@@ -1,7 +1,12 @@
 //! Every kernel answers the bits of its twin in plain Rust, which is held against an independent
 //! definition here, whatever the length, the alignment and the number of nodes.
 
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a failing test may panic, and oracles cast")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a failing test may panic, and oracles cast"
+)]
 
 use std::convert::Infallible;
 

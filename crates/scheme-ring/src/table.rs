@@ -24,11 +24,6 @@ pub struct RingTable {
     simd: Simd,
 }
 
-/// An index into memory. Sizes were checked against what a u32 can number.
-fn narrow(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or_else(|_| unreachable!("a ring holds fewer than 2^32 points"))
-}
-
 fn bytes(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
@@ -62,28 +57,15 @@ impl RingTable {
         assert!((1..=Self::MAX_POINTS).contains(&bytes(count)), "a ring of {count} points");
         let bits = index_bits(bytes(count), width);
         let shift = width - bits;
-        let sorted = sort_by_cell(points, count, bits, shift);
-
-        let mut positions = Vec::with_capacity(count + STRIDE);
-        let mut owners = Vec::with_capacity(count + 1);
-        for (position, owner) in sorted {
-            if positions.last() != Some(&position) {
-                positions.push(position);
-                owners.push(owner);
-            }
+        let (mut positions, mut owners, mut index) = sort_by_cell(points, count, bits, shift);
+        let kept = drop_repeated(&mut positions, &mut owners);
+        if kept < count {
+            index = count_before(&positions[..kept], bits, shift);
         }
-        let kept = positions.len();
-        let mut index = vec![0_u32; (1 << bits) + 1];
-        let mut at = 0;
-        for (cell, first) in index.iter_mut().enumerate().take(1 << bits) {
-            while at < kept && cell_of(positions[at], shift) < cell {
-                at += 1;
-            }
-            *first = narrow(at);
-        }
-        index[1 << bits] = narrow(kept);
-        positions.extend([u64::MAX; STRIDE]);
-        owners.push(owners[0]);
+        positions.truncate(kept + STRIDE);
+        positions[kept..].fill(u64::MAX);
+        owners.truncate(kept + 1);
+        owners[kept] = owners[0];
         Self {
             positions: positions.into_boxed_slice(),
             owners: owners.into_boxed_slice(),
@@ -194,33 +176,88 @@ fn cell_of(position: u64, shift: u32) -> usize {
     usize::try_from(position.checked_shr(shift).unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
-/// The points in ascending order of position, those of one position in the order given.
+/// How many points of one cell are sorted by moving each past its larger neighbours.
+const FEW: u32 = 32;
+
+/// The points in ascending order of position, those of one position in the order given, with room for
+/// the sentinels and the first owner behind them; and the number of points before each cell.
 ///
-/// Hashed points fill the cells of the index evenly, so that one pass by cell and a sort of the one
-/// or two points in each take linear time; points that crowd in a few cells cost a normal sort.
-fn sort_by_cell<I>(points: I, count: usize, bits: u32, shift: u32) -> Vec<(u64, NodeId)>
+/// Hashed points fill the cells of the index evenly: a pass that counts and a pass that places leave
+/// every point at most a few places from its own, which takes linear time. Points that crowd in a few
+/// cells cost a normal sort.
+fn sort_by_cell<I>(points: I, count: usize, bits: u32, shift: u32) -> (Vec<u64>, Vec<NodeId>, Vec<u32>)
 where
     I: Iterator<Item = (u64, NodeId)> + Clone,
 {
-    let mut next = vec![0_u32; (1 << bits) + 1];
-    for (position, _) in points.clone() {
-        next[cell_of(position, shift) + 1] += 1;
+    let cells = 1 << bits;
+    // Counts stand two cells late. Summed up, entry c + 1 is then the start of cell c; placing its
+    // points advances it to the start of cell c + 1, where it belongs.
+    let mut index = vec![0_u32; cells + 2];
+    points.clone().for_each(|(position, _)| index[cell_of(position, shift) + 2] += 1);
+    let crowded = index.iter().any(|&points| points > FEW);
+    for cell in 2..index.len() {
+        index[cell] += index[cell - 1];
     }
-    for cell in 1..next.len() {
-        next[cell] += next[cell - 1];
-    }
-    let mut sorted = vec![(0, NodeId(0)); count];
-    for (position, owner) in points {
-        let at = &mut next[cell_of(position, shift)];
-        sorted[*at as usize] = (position, owner);
+    let mut positions = vec![0; count + STRIDE];
+    let mut owners = vec![NodeId(0); count + 1];
+    points.for_each(|(position, owner)| {
+        let at = &mut index[cell_of(position, shift) + 1];
+        positions[*at as usize] = position;
+        owners[*at as usize] = owner;
         *at += 1;
-    }
-    // Each entry has advanced to the end of its cell.
-    let mut start = 0;
-    for &end in &next[..1 << bits] {
+    });
+    index.truncate(cells + 1);
+    if crowded {
+        let mut sorted: Vec<(u64, NodeId)> = positions.iter().copied().zip(owners.iter().copied()).take(count).collect();
         // A stable sort keeps the order of those on one position.
-        sorted[start..end as usize].sort_by_key(|&(position, _)| position);
-        start = end as usize;
+        sorted.sort_by_key(|&(position, _)| position);
+        for (at, (position, owner)) in sorted.into_iter().enumerate() {
+            (positions[at], owners[at]) = (position, owner);
+        }
+    } else {
+        sort_neighbours(&mut positions[..count], &mut owners[..count]);
     }
-    sorted
+    (positions, owners, index)
+}
+
+/// Sorts points that are nearly sorted: each moves past the larger ones before it, and past no equal.
+fn sort_neighbours(positions: &mut [u64], owners: &mut [NodeId]) {
+    for next in 1..positions.len() {
+        let (position, owner) = (positions[next], owners[next]);
+        let mut at = next;
+        while at > 0 && positions[at - 1] > position {
+            (positions[at], owners[at]) = (positions[at - 1], owners[at - 1]);
+            at -= 1;
+        }
+        if at < next {
+            (positions[at], owners[at]) = (position, owner);
+        }
+    }
+}
+
+/// Moves the first point of each position to the front; how many there are comes back. Behind the
+/// points are the sentinels.
+fn drop_repeated(positions: &mut [u64], owners: &mut [NodeId]) -> usize {
+    let count = positions.len() - STRIDE;
+    let Some(first) = (1..count).find(|&at| positions[at] == positions[at - 1]) else { return count };
+    let mut kept = first;
+    for at in first..count {
+        if positions[at] != positions[kept - 1] {
+            (positions[kept], owners[kept]) = (positions[at], owners[at]);
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// The number of sorted points before each cell, and behind the last cell that of all.
+fn count_before(positions: &[u64], bits: u32, shift: u32) -> Vec<u32> {
+    let mut index = vec![0_u32; (1 << bits) + 1];
+    for &position in positions {
+        index[cell_of(position, shift) + 1] += 1;
+    }
+    for cell in 1..index.len() {
+        index[cell] += index[cell - 1];
+    }
+    index
 }
