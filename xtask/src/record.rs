@@ -208,25 +208,39 @@ impl Interval {
     }
 }
 
-/// Changes smaller than this are not told, however narrow the spread: the layout of a program in memory
+/// Changes smaller than this are not told, however quiet the machine: the layout of a program in memory
 /// alone makes as much.
 const LEAST_CHANGE: f64 = 0.05;
 
-/// How much slower the machine was when the second record was made, from code that did not change.
-fn drift(pairs: &[Pair]) -> f64 {
-    let mut ratios: Vec<f64> =
-        pairs.iter().filter(|pair| pair.fixed).map(|pair| pair.new.median / pair.old.median).collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    ratios.get(ratios.len() / 2).copied().unwrap_or(1.0)
+/// What happened to the machine between two records, seen on code that did not change.
+#[derive(Clone, Copy, Debug)]
+struct Drift {
+    /// How many times as long it takes, on the median.
+    factor: f64,
+    /// How far all but a twentieth of its rows are from that, as a fraction.
+    noise: f64,
+}
+
+impl Drift {
+    fn of(pairs: &[Pair]) -> Option<Self> {
+        let fixed = || pairs.iter().filter(|pair| pair.fixed).map(|pair| pair.new.median / pair.old.median);
+        let at = |mut values: Vec<f64>, numerator: usize, denominator: usize| {
+            values.sort_unstable_by(f64::total_cmp);
+            values.get((values.len() * numerator / denominator).min(values.len().saturating_sub(1))).copied()
+        };
+        let factor = at(fixed().collect(), 1, 2)?;
+        let noise = at(fixed().map(|ratio| (ratio / factor).ln().abs().exp_m1()).collect(), 19, 20)?;
+        Some(Self { factor, noise })
+    }
 }
 
 /// New over old with the machine's drift taken out, if it is a change beyond noise: the quartiles of
-/// the two do not overlap and the medians differ by more than [`LEAST_CHANGE`].
-fn change(pair: &Pair, drift: f64) -> Option<f64> {
+/// the two do not overlap, and the medians differ by more than code that did not change.
+fn change(pair: &Pair, drift: Drift) -> Option<f64> {
     let (old, new) = (pair.old, pair.new);
-    let ratio = new.median / drift / old.median;
-    let apart = new.low / drift > old.high || new.high / drift < old.low;
-    (apart && (ratio - 1.0).abs() > LEAST_CHANGE).then_some(ratio)
+    let ratio = new.median / drift.factor / old.median;
+    let apart = new.low / drift.factor > old.high || new.high / drift.factor < old.low;
+    (apart && ratio.ln().abs().exp_m1() > drift.noise.max(LEAST_CHANGE)).then_some(ratio)
 }
 
 /// Says what changed between two records beyond noise.
@@ -245,8 +259,13 @@ pub(crate) fn compare(old: &Path, new: &Path) -> anyhow::Result<()> {
     }
     let pairs = paired(&old, &new);
     ensure!(!pairs.is_empty(), "the two records have no row in common");
-    let drift = drift(&pairs);
-    println!("machine: code that did not change takes {drift:.3} times as long in the second record; taken out below");
+    let drift = Drift::of(&pairs).context("the two records have no row in common of code that did not change")?;
+    println!(
+        "machine: code that did not change takes {:.3} times as long in the second record, within {:.1} %; the first is \
+         taken out below, and only what differs by more than the second is told",
+        drift.factor,
+        drift.noise.max(LEAST_CHANGE) * 100.0
+    );
     let mut changes: Vec<(f64, &Pair)> =
         pairs.iter().filter(|pair| !pair.fixed).filter_map(|pair| Some((change(pair, drift)?, pair))).collect();
     changes.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -281,8 +300,8 @@ mod tests {
         let new = json!({"rows": [row("floor", 1.2), row("a", 12.0), row("b", 6.0), row("c", 12.36)]});
         let pairs = paired(&old, &new);
         assert_eq!(pairs.len(), 4);
-        let drift = drift(&pairs);
-        assert_eq!(drift, 1.2);
+        let drift = Drift::of(&pairs).unwrap();
+        assert_eq!((drift.factor, drift.noise), (1.2, 0.0));
         let changes: Vec<_> = pairs.iter().map(|pair| change(pair, drift)).collect();
         assert!(changes[0].is_none() && changes[1].is_none() && changes[3].is_none(), "{changes:?}");
         assert!(changes[2].is_some_and(|ratio| (ratio - 0.5).abs() < 1e-12), "{changes:?}");
@@ -292,7 +311,22 @@ mod tests {
     fn a_wide_spread_hides_a_change() {
         let old = Interval { low: 8.0, median: 10.0, high: 13.0 };
         let new = Interval { low: 9.0, median: 12.0, high: 15.0 };
-        assert_eq!(change(&Pair { name: String::new(), fixed: false, old, new }, 1.0), None);
+        let drift = Drift { factor: 1.0, noise: 0.0 };
+        assert_eq!(change(&Pair { name: String::new(), fixed: false, old, new }, drift), None);
+    }
+
+    #[test]
+    fn what_unchanged_code_shows_is_noise() {
+        let narrow = |median: f64| Interval { low: median * 0.999, median, high: median * 1.001 };
+        let pair = |fixed, new| Pair { name: String::new(), fixed, old: narrow(10.0), new: narrow(new) };
+        // Published crates strayed by up to 20 % between the two records, with narrow spreads within each.
+        let mut pairs: Vec<Pair> = [8.4, 9.0, 10.0, 10.0, 10.0, 11.0, 12.0].map(|new| pair(true, new)).into();
+        pairs.push(pair(false, 11.8));
+        pairs.push(pair(false, 12.6));
+        let drift = Drift::of(&pairs).unwrap();
+        assert_eq!(drift.factor, 1.0);
+        assert_eq!(change(&pairs[7], drift), None);
+        assert!(change(&pairs[8], drift).is_some_and(|ratio| (ratio - 1.26).abs() < 1e-9));
     }
 
     #[test]
