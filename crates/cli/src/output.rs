@@ -49,6 +49,36 @@ pub(crate) fn print_json(json: &str) -> anyhow::Result<()> {
     print(&(for_json(json).into_owned() + "\n"))
 }
 
+/// Prints a result as JSON to stdout as it is made, so that a large one needs no memory of its own.
+pub(crate) fn print_as_json(rows: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut out = Escaped(io::BufWriter::new(io::stdout().lock()));
+    let written = serde_json::to_writer_pretty(&mut out, rows).map_err(io::Error::from);
+    written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).context("cannot write to stdout")
+}
+
+/// A writer of JSON that escapes what could steer a terminal. Each piece must end where a character ends,
+/// as pieces of texts do.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        // Nearly every piece is plain, and there are millions of them.
+        if piece.iter().all(|&byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
+            self.0.write_all(piece)?;
+            return Ok(piece.len());
+        }
+        match std::str::from_utf8(piece) {
+            Ok(text) => self.0.write_all(for_json(text).as_bytes())?,
+            Err(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, "a piece of JSON that is no text")),
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Prints a line to stderr. Whoever closed it does not want to know, so a failure is none.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");

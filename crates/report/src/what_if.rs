@@ -91,6 +91,9 @@ pub fn what_if_summary(all: &[WhatIf], format: Format, width: Option<u16>) -> St
         "all at work",
         "all written",
         "peak after",
+        "moved requests",
+        "between machines",
+        "copies made",
     ];
     let mut table = Table::new(headings).with_numbers(2..headings.len());
     let or_nothing = |known: Option<u128>| known.map_or_else(String::new, size);
@@ -110,6 +113,9 @@ pub fn what_if_summary(all: &[WhatIf], format: Format, width: Option<u16>) -> St
             seconds(rows.seconds_parallel),
             seconds(rows.seconds_rewritten),
             ratio(rows.after.peak_to_average),
+            rows.moved_requests.map_or_else(String::new, |requests| requests.to_string()),
+            rows.machines.as_ref().map_or_else(String::new, |machines| percent(machines.moved_fraction)),
+            rows.replicas.as_ref().map_or_else(String::new, |copies| percent(copies.made_fraction)),
         ]);
     }
     table.without_empty_columns().render(format, width)
@@ -230,34 +236,60 @@ fn busiest_nodes(rows: &WhatIf) -> (Vec<&NodeFlow>, usize) {
     (places.into_iter().map(|place| &rows.per_node[place]).collect(), left_out)
 }
 
-/// One column of a table of loads: its heading in text, its name in CSV, and the cell.
-type LoadColumn = (&'static str, &'static str, fn(&LoadChange) -> Option<u128>);
+/// A number in a table of loads.
+enum Amount {
+    Count(u128),
+    Bytes(u128),
+    Net(i128),
+}
+
+impl Amount {
+    fn raw(&self) -> String {
+        match self {
+            Self::Count(number) | Self::Bytes(number) => number.to_string(),
+            Self::Net(number) => number.to_string(),
+        }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self::Bytes(number) => size(*number),
+            Self::Net(number) => format!("{number:+}"),
+            Self::Count(_) => self.raw(),
+        }
+    }
+}
+
+/// One column of a table of loads: its heading in text, its name in CSV, and the number.
+type LoadColumn = (&'static str, &'static str, fn(&LoadChange) -> Option<Amount>);
 
 /// The columns of loads. Data has two pairs in a split, where another number is no move.
 fn load_columns(lineage: bool, sample: &LoadChange, raw: bool) -> Vec<LoadColumn> {
-    let keys: [LoadColumn; 5] = [
-        ("keys before", "keys_before", |load| Some(load.keys_before.into())),
-        ("keys after", "keys_after", |load| Some(load.keys_after.into())),
-        (if lineage { "number changed in" } else { "in" }, "keys_in", |load| Some(load.keys_in.into())),
-        (if lineage { "number changed out" } else { "out" }, "keys_out", |load| Some(load.keys_out.into())),
-        ("peak", "keys_peak", |load| Some(load.keys_peak.into())),
+    use Amount::{Bytes, Count, Net};
+    let keys: [LoadColumn; 6] = [
+        ("keys before", "keys_before", |load| Some(Count(load.keys_before.into()))),
+        ("keys after", "keys_after", |load| Some(Count(load.keys_after.into()))),
+        (if lineage { "number changed in" } else { "in" }, "keys_in", |load| Some(Count(load.keys_in.into()))),
+        (if lineage { "number changed out" } else { "out" }, "keys_out", |load| Some(Count(load.keys_out.into()))),
+        ("net", "keys_net", |load| Some(Net(load.keys_net))),
+        ("peak", "keys_peak", |load| Some(Count(load.keys_peak.into()))),
     ];
     let data: [LoadColumn; 5] = [
-        ("data before", "bytes_before", |load| load.bytes_before),
-        ("data after", "bytes_after", |load| load.bytes_after),
-        ("data in", "bytes_in", |load| load.bytes_in),
-        ("data out", "bytes_out", |load| load.bytes_out),
-        ("data peak", "bytes_peak", |load| load.bytes_peak),
+        ("data before", "bytes_before", |load| load.bytes_before.map(Bytes)),
+        ("data after", "bytes_after", |load| load.bytes_after.map(Bytes)),
+        ("data in", "bytes_in", |load| load.bytes_in.map(Bytes)),
+        ("data out", "bytes_out", |load| load.bytes_out.map(Bytes)),
+        ("data peak", "bytes_peak", |load| load.bytes_peak.map(Bytes)),
     ];
     let moved: [LoadColumn; 2] = [
-        ("data moved in", "bytes_moved_in", |load| load.bytes_moved_in),
-        ("data moved out", "bytes_moved_out", |load| load.bytes_moved_out),
+        ("data moved in", "bytes_moved_in", |load| load.bytes_moved_in.map(Bytes)),
+        ("data moved out", "bytes_moved_out", |load| load.bytes_moved_out.map(Bytes)),
     ];
     let requests: [LoadColumn; 4] = [
-        ("requests before", "requests_before", |load| load.requests_before),
-        ("requests after", "requests_after", |load| load.requests_after),
-        ("requests in", "requests_in", |load| load.requests_in),
-        ("requests out", "requests_out", |load| load.requests_out),
+        ("requests before", "requests_before", |load| load.requests_before.map(Count)),
+        ("requests after", "requests_after", |load| load.requests_after.map(Count)),
+        ("requests in", "requests_in", |load| load.requests_in.map(Count)),
+        ("requests out", "requests_out", |load| load.requests_out.map(Count)),
     ];
     let mut columns = keys.to_vec();
     if sample.bytes_before.is_some() {
@@ -284,11 +316,9 @@ fn load_table<'a>(
     let headings = columns.iter().map(|(heading, name, _)| if raw { *name } else { *heading });
     let numeric = (0..of.len()).filter(|&place| of[place] == "node").chain(of.len()..of.len() + columns.len());
     let mut table = Table::new(of.iter().copied().chain(headings)).with_numbers(numeric);
+    let text = if raw { Amount::raw } else { Amount::shown };
     for (mut cells, load) in places {
-        cells.extend(columns.iter().map(|(_, name, pick)| match pick(load) {
-            Some(number) if !raw && name.starts_with("bytes") => size(number),
-            number => number.map_or_else(dash, |number| number.to_string()),
-        }));
+        cells.extend(columns.iter().map(|(_, _, pick)| pick(load).as_ref().map_or_else(dash, text)));
         table.row(cells);
     }
     table

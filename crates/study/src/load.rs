@@ -151,6 +151,7 @@ impl Door {
             keys_after: after.keys,
             keys_in: arrives.keys,
             keys_out: departs.keys,
+            keys_net: i128::from(after.keys) - i128::from(before.keys),
             keys_peak: (before.keys + moved_in.keys).max(after.keys),
             keys_moved_in: moved_in.keys,
             keys_moved_out: moved_out.keys,
@@ -158,6 +159,7 @@ impl Door {
             bytes_after: after.bytes,
             bytes_in: arrives.bytes,
             bytes_out: departs.bytes,
+            bytes_net: net(before.bytes, after.bytes),
             bytes_peak: bytes_peak.map(|((before, moved), after)| (before + moved).max(after)),
             bytes_moved_in: moved_in.bytes,
             bytes_moved_out: moved_out.bytes,
@@ -165,8 +167,14 @@ impl Door {
             requests_after: after.requests,
             requests_in: arrives.requests,
             requests_out: departs.requests,
+            requests_net: net(before.requests, after.requests),
         }
     }
+}
+
+/// After less before, where both are known.
+fn net(before: Option<u128>, after: Option<u128>) -> Option<i128> {
+    i128::try_from(after?).ok()?.checked_sub(i128::try_from(before?).ok()?)
 }
 
 /// Seconds of a transfer.

@@ -95,8 +95,10 @@ fn copies(rows: &WhatIf) -> Option<String> {
         percent(copies.made_fraction),
         percent(copies.made_minimum_fraction)
     );
-    if copies.copies_after < copies.copies {
-        words.push_str(&format!(" The nodes that are left have place for {} copies.", copies.copies_after));
+    for (when, place) in [("before", copies.copies_before), ("after", copies.copies_after)] {
+        if place < copies.copies {
+            words.push_str(&format!(" The nodes {when} the change have place for {place} copies."));
+        }
     }
     if copies.lost_first_owner > 0 {
         words.push_str(&format!(

@@ -123,7 +123,8 @@ impl CopyTally {
             .map(|(node, &has)| has.saturating_sub(matching.was(node).map_or(0, |was| self.before[was.index()])))
             .sum();
         ReplicaRows {
-            copies: copies.min(from.len()),
+            copies,
+            copies_before: copies.min(from.len()),
             copies_after: copies.min(to.len()),
             before: copy_load(&self.before, from, all.keys),
             after: copy_load(&self.after, to, all.keys),

@@ -269,6 +269,9 @@ proptest! {
         prop_assert_eq!(size(|node| node.load.bytes_moved_in), rows.moved_bytes);
         prop_assert_eq!(size(|node| node.load.bytes_moved_out), rows.moved_bytes);
         prop_assert_eq!(rows.busiest.len(), 3);
+        let net = |pick: fn(&shardlab_core::rows::NodeFlow) -> Option<i128>| rows.per_node.iter().map(pick).sum::<Option<i128>>();
+        prop_assert_eq!(net(|node| Some(node.load.keys_net)), Some(0));
+        prop_assert_eq!((net(|node| node.load.bytes_net), net(|node| node.load.requests_net)), (Some(0), Some(0)));
         for node in &rows.per_node {
             prop_assert_eq!(node.load.keys_before + node.load.keys_in, node.load.keys_after + node.load.keys_out);
         }
@@ -421,7 +424,11 @@ fn two_copies_survive_the_loss_of_one_node_and_a_rack_takes_some_with_it() {
     let three =
         Request { copies: 3, ..done(&side("ring", &dense(3)), &Edit::Change(Change::Remove { name: "1".into() })) };
     let copies = study(&three, "random:1000").replicas.unwrap();
-    assert_eq!((copies.copies, copies.copies_after, copies.made), (3, 2, 0), "two nodes hold two copies already");
+    assert_eq!(
+        (copies.copies, copies.copies_before, copies.copies_after, copies.made),
+        (3, 3, 2, 0),
+        "two nodes hold two copies already"
+    );
     let jump = Request { copies: 2, ..request(side("jump", &dense(3)), side("jump", &dense(4))) };
     let mut documents = synthetic(&SyntheticSpec::parse("random:10").unwrap(), 1, jump.before.rules());
     assert!(matches!(what_if(&jump, &mut *documents, &|_| {}), Err(StudyError::NoCopies { .. })));

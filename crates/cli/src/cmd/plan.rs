@@ -11,7 +11,7 @@ use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::machines::MachineArgs;
 use crate::membership::{node, of_spec, weight};
-use crate::output::{TableFormat, print_json, print_text, terminal_width};
+use crate::output::{TableFormat, print_as_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{self, Size};
@@ -189,7 +189,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let unmet = unmet_by_path(&rows, &args.gate.require)?;
     match args.format.as_table() {
         Some(format) => print_text(&path_text(&rows, format, terminal_width()), format)?,
-        None => print_json(&serde_json::to_string_pretty(&rows)?)?,
+        None => print_as_json(&rows)?,
     }
     settle(unmet)
 }

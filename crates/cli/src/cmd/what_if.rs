@@ -14,7 +14,7 @@ use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::machines::MachineArgs;
 use crate::membership::{self, of_spec};
-use crate::output::{TableFormat, note, print, print_json, print_text, terminal_width};
+use crate::output::{TableFormat, note, print, print_as_json, print_text, terminal_width};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{self, Requests, Size};
@@ -304,7 +304,7 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
     }
     let Some(format) = args.format.as_table() else {
         let refused = json!({ "change": change, "not_applicable": reason, "alternatives": studied });
-        return print_json(&serde_json::to_string_pretty(&refused)?);
+        return print_as_json(&refused);
     };
     let tables: Vec<String> = studied.iter().map(|rows| removals_text(rows, format, terminal_width())).collect();
     if format == Format::Csv {
@@ -335,7 +335,7 @@ fn loss_of_each(args: &Args, before: &Side, loss: Loss) -> anyhow::Result<Remova
 fn show_removals(args: &Args, rows: &Removals) -> anyhow::Result<()> {
     match args.format.as_table() {
         Some(format) => print_text(&removals_text(rows, format, terminal_width()), format),
-        None => print_json(&serde_json::to_string_pretty(rows)?),
+        None => print_as_json(rows),
     }
 }
 
@@ -364,7 +364,7 @@ fn show(args: &Args, rows: &WhatIf) -> anyhow::Result<()> {
     let unmet = unmet_by_what_if(rows, &args.gate.require)?;
     match args.format.as_table() {
         Some(format) => print_text(&what_if_text(rows, format, terminal_width()), format)?,
-        None => print_json(&serde_json::to_string_pretty(rows)?)?,
+        None => print_as_json(rows)?,
     }
     settle(unmet)
 }
@@ -379,11 +379,12 @@ fn show_refused(args: &Args, words: &str, reason: &str, studied: &[WhatIf]) -> a
     let unmet = unmet.collect();
     let Some(format) = args.format.as_table() else {
         let refused = json!({ "change": words, "not_applicable": reason, "alternatives": studied });
-        print_json(&serde_json::to_string_pretty(&refused)?)?;
+        print_as_json(&refused)?;
         return settle(unmet);
     };
     let table = what_if_summary(studied, format, terminal_width());
     if format == Format::Csv {
+        note(&format!("{} cannot {words}: {reason}", args.from));
         print(&table)?;
         return settle(unmet);
     }

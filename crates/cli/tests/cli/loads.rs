@@ -72,6 +72,9 @@ fn keys_bytes_and_requests_stand_side_by_side() {
         rows["per_node"].as_array().unwrap().iter().map(|node| node[field].as_u64().unwrap()).sum()
     };
     assert_eq!((sum(&plain, "keys_after"), sum(&plain, "bytes_after"), sum(&plain, "requests_after")), (5, 84, 916));
+    let first = &plain["per_node"][0];
+    let net = first["keys_after"].as_i64().unwrap() - first["keys_before"].as_i64().unwrap();
+    assert_eq!(first["keys_net"], net);
     assert_eq!(sum(&plain, "requests_in"), plain["moved_requests"].as_u64().unwrap());
     let flows = plain["matrix"].as_array().unwrap();
     assert_eq!(flows.iter().map(|flow| flow["requests"].as_u64().unwrap()).sum::<u64>(), plain["moved_requests"]);
@@ -122,6 +125,17 @@ fn a_path_shows_its_machines_step_by_step() {
     let told = printed(&ask(&["--machines", "3"]));
     assert!(told.contains("between machines") && told.contains("Between machines all steps together move"), "{told}");
     assert!(!printed(&ask(&[])).contains("machine"), "nothing about machines where none are given");
+    let heavy = file("keys.csv", "_id,size\na,80\nb,1\nc,1\nd,1\ne,1\n");
+    let output = shardlab()
+        .args(["plan", "--weight-field", "size", "--format", "json", "--keys"])
+        .arg(&heavy.path)
+        .arg(&plan.path)
+        .output()
+        .unwrap();
+    let weighed: Value = serde_json::from_str(&printed(&output)).unwrap();
+    let moved = |place: usize| weighed["steps"][place]["moved_bytes"].as_u64().unwrap();
+    assert!(moved(0).abs_diff(moved(1)) <= 2, "back goes what went, up to the byte that sharing out rounds off");
+    assert!(moved(0) < 40_000_000_000 || moved(0) > 560_000_000_000, "600 GB by weight, {}", moved(0));
     let table = file("machines.csv", "0,a\n1,a\n2,b\n3,b\n4,c\n5,c\n6,a\n7,b\n");
     let output = ask(&["--machines-file", table.path.to_str().unwrap()]);
     assert!(refusal(&output).contains("does not say where node \"8\" stands"));

@@ -34,6 +34,8 @@ pub struct LoadChange {
     pub keys_in: u64,
     /// Keys whose owner it was.
     pub keys_out: u64,
+    /// Keys after less keys before.
+    pub keys_net: i128,
     /// Keys while the change runs: old copies stay until everything has arrived.
     pub keys_peak: u64,
     /// Keys whose data arrives from elsewhere: those of `keys_in`; in a split or shrink, those of them
@@ -49,6 +51,8 @@ pub struct LoadChange {
     pub bytes_in: Option<u128>,
     /// Bytes of the keys whose owner it was.
     pub bytes_out: Option<u128>,
+    /// Bytes after less bytes before.
+    pub bytes_net: Option<i128>,
     /// Bytes while the change runs.
     pub bytes_peak: Option<u128>,
     /// Bytes that arrive from elsewhere.
@@ -63,6 +67,8 @@ pub struct LoadChange {
     pub requests_in: Option<u128>,
     /// Requests for the keys whose owner it was.
     pub requests_out: Option<u128>,
+    /// Requests after less requests before.
+    pub requests_net: Option<i128>,
 }
 
 /// The busiest node by one measure of load.

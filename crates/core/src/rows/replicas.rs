@@ -5,9 +5,11 @@ use super::{rounded, rounded_option};
 /// A change seen from the copies of the keys, where each key has several owners.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplicaRows {
-    /// Copies of each key before, the first included: its first distinct owners.
+    /// Copies of each key that were asked for, the first included: its first distinct owners.
     pub copies: u32,
-    /// Copies after: as many, or one on each node where there are fewer nodes.
+    /// Copies before: as many, or one on each node where there are fewer nodes.
+    pub copies_before: u32,
+    /// Copies after, likewise.
     pub copies_after: u32,
     /// How evenly copies lie before.
     pub before: CopyLoad,
