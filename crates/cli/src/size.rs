@@ -77,18 +77,31 @@ impl Requests {
     }
 }
 
-/// Reads a rate such as `100MB/s`.
+/// Seconds of each unit of time that a rate can have.
+const TIMES: [(&str, u64); 4] = [("min", 60), ("s", 1), ("h", 3600), ("d", 86_400)];
+
+/// Reads a rate such as `100MB/s`, or one that was measured, such as `200GB/12h`.
 pub(crate) fn parse_rate(text: &str) -> Result<u64, String> {
-    let rate = text.strip_suffix("/s").map(parse);
-    match rate {
-        Some(Ok(rate)) if rate > 0 => Ok(rate),
-        _ => Err(format!("{text:?} is not a rate above 0; write for example 100MB/s (10^6 bytes a second) or 1GiB/s")),
-    }
+    let wrong = || {
+        format!(
+            "{text:?} is not a rate of at least one byte a second; write for example 100MB/s (10^6 bytes a second), 1GiB/s, \
+             or what was measured, such as 200GB/12h"
+        )
+    };
+    let (amount, time) = text.split_once('/').ok_or_else(wrong)?;
+    let (count, unit) =
+        TIMES.iter().find_map(|&(name, unit)| Some((time.strip_suffix(name)?, unit))).ok_or_else(wrong)?;
+    let is_number = |count: &str| count.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u64 =
+        if count.is_empty() { 1 } else { count.parse().ok().filter(|_| is_number(count)).ok_or_else(wrong)? };
+    let seconds = count.checked_mul(unit).ok_or_else(wrong)?;
+    let rate = parse(amount).map_err(|_| wrong())?.checked_div(seconds);
+    rate.filter(|&rate| rate > 0).ok_or_else(wrong)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Requests, Size, parse};
+    use super::{Requests, Size, parse, parse_rate};
 
     #[test]
     fn sizes_are_decimal_unless_written_otherwise() {
@@ -112,6 +125,17 @@ mod tests {
         assert_eq!(Requests::parse("7"), Ok(Requests { total: 7, per_second: false }));
         for text in ["", "/s", "-1", "+1", "1.5", "5k/s", "5/m", "18446744073709551616"] {
             assert!(Requests::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_an_amount_in_a_time() {
+        assert_eq!(parse_rate("100MB/s"), Ok(100_000_000));
+        assert_eq!(parse_rate("200GB/12h"), Ok(4_629_629));
+        assert_eq!(parse_rate("6GB/min"), Ok(100_000_000));
+        assert_eq!(parse_rate("1TB/2d"), Ok(5_787_037));
+        for text in ["100MB", "0MB/s", "1GB/0s", "5/min/s", "1GB/ms", "1GB/-1s", "1GB/+1s", "1B/h", "/s", "1GB/"] {
+            assert!(parse_rate(text).is_err(), "{text}");
         }
     }
 

@@ -237,6 +237,65 @@ fn what_is_harmless_raises_no_alarm() {
 }
 
 #[test]
+fn a_table_that_was_taken_for_keys_gets_no_all_clear() {
+    let rows = |separator: &str| {
+        std::iter::once(format!("order_id{separator}tenant{separator}bytes"))
+            .chain((0..200).map(|i| format!("{i}{separator}acme{separator}{}", 10 * i)))
+            .collect::<Vec<_>>()
+    };
+    for (separator, word) in [(",", "commas"), (";", "semicolons"), ("\t", "tabs")] {
+        let found = inspect("", rows(separator));
+        assert_eq!(found["findings"][0]["kind"], "looks_like_columns", "{word}");
+        assert_eq!(found["findings"][0]["severity"], "harmful");
+        assert!(sentence(&found, "looks_like_columns").contains(word));
+        let advice = found["findings"][0]["advice"].as_str().unwrap();
+        assert!(advice.contains("--keys-format csv --id-field \"order_id\""), "{advice}");
+    }
+    let headless = inspect("", (0..200).map(|i| format!("{i},acme,{}", 10 * i)));
+    assert!(severities(&headless, "watch").contains(&"looks_like_columns".to_owned()));
+    let objects = inspect("", (0..200).map(|i| format!("{{\"_id\":\"{i}\",\"x\":1}}")));
+    assert_eq!(objects["findings"][0]["kind"], "looks_like_json");
+    // Read as what it is, the same file is quiet.
+    let read = inspect("--keys-format csv --id-field order_id", rows(","));
+    assert!(severities(&read, "harmful").iter().all(|kind| kind != "looks_like_columns"), "{:#}", read["findings"]);
+}
+
+#[test]
+fn a_first_line_that_is_no_value_is_suspected() {
+    for name in ["id", "customer", "_id"] {
+        let found = inspect("", std::iter::once(name.to_owned()).chain((1..500).map(|i| i.to_string())));
+        assert_eq!(severities(&found, "watch"), ["first_line_differs"], "{name}");
+        assert!(sentence(&found, "first_line_differs").contains(name));
+        let advice = found["findings"][0]["advice"].as_str().unwrap();
+        assert!(advice.contains("--keys-format csv --id-field"), "{advice}");
+    }
+    let uuid = |i: u32| format!("{i:08x}-e29b-41d4-a716-446655440000");
+    let found = inspect("", std::iter::once("uuid".to_owned()).chain((1..500).map(uuid)));
+    assert_eq!(severities(&found, "watch"), ["first_line_differs"]);
+    // Words among words, and keys made of parts, are nothing to suspect.
+    no_alarm(&inspect("", (0..500).map(|i| format!("user-{i}"))));
+    no_alarm(&inspect("", (0..500).map(|i| format!("tenant{}:{i}", i % 7))));
+    no_alarm(&inspect("", std::iter::once("id".to_owned()).chain((0..500).map(|i| format!("u{i}")))));
+}
+
+#[test]
+fn advice_about_partitions_says_where_they_do_next_to_nothing() {
+    let rows = (0..1000).map(|i| (format!("d{i}"), if i % 2 == 0 { "acme".to_owned() } else { format!("t{i}") }));
+    let found = inspect("--keys-format csv", csv(rows));
+    let findings = found["findings"].as_array().unwrap();
+    let common = findings.iter().find(|finding| finding["kind"] == "common_value").unwrap();
+    let advice = common["advice"].as_str().unwrap();
+    for words in [
+        "7.0 to 9.3",
+        "next to nothing with the default routing shards",
+        "as many routing shards as shards",
+        "later split",
+    ] {
+        assert!(advice.contains(words), "{words}: {advice}");
+    }
+}
+
+#[test]
 fn raw_sequential_numbers_hurt_schemes_that_read_positions_and_not_jump() {
     let found = synthetic("--synthetic sequential:100000 --hash identity --nodes 10");
     assert_eq!(severities(&found, "harmful"), Vec::<String>::new());

@@ -8,6 +8,7 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use shardlab_core::rows::{How, SplitPlan};
 use shardlab_core::{Members, RefusalKind, ResizeOperation};
+use shardlab_report::{Format, fit, split_plan_text};
 use shardlab_study::{Side, SplitRequest, StudyError, split_plan};
 
 const ERRORS: &str = include_str!("../../scheme-elastic/tests/data/errors.tsv");
@@ -392,6 +393,11 @@ fn what_the_server_refuses_is_refused() {
             ("routing_setting", &[shards, routing_shards]) if routing_shards > 0 => {
                 assert_eq!(request(&spec(routing_shards), shards, None).is_ok(), fine, "{row:?}");
             }
+            ("partition_build", &[shards, routing_shards, partition]) => {
+                let spec = format!("{},partition={partition}", spec(routing_shards));
+                let is_fine = shardlab_schemes::parse(&spec).is_ok() && request(&spec, shards, None).is_ok();
+                assert_eq!(is_fine, fine, "{row:?}");
+            }
             ("shards_setting", &[shards]) => {
                 assert_eq!(request("elastic:created=7.0", shards, None).is_ok(), fine, "{row:?}");
             }
@@ -409,5 +415,214 @@ fn what_the_server_refuses_is_refused() {
         }
         seen += 1;
     }
-    assert!(seen > 30, "{seen}");
+    assert!(seen > 80, "{seen}");
+}
+
+#[test]
+fn the_command_answers_as_the_server_does() {
+    for row in rows(LEGAL) {
+        let [shards, routing_shards, splits, shrinks] = row[..] else { panic!("{row:?}") };
+        let plan =
+            json(&format!("--shards {shards} --created 7.0 --routing-shards {routing_shards} --max-shards 2048"));
+        let others = |list: &str| {
+            json!(numbers(list).into_iter().filter(|count| count.to_string() != shards).collect::<Vec<_>>())
+        };
+        assert_eq!((&plan["legal_splits"], &plan["legal_shrinks"]), (&others(splits), &others(shrinks)), "{shards}");
+    }
+    for row in rows(MAP) {
+        let [_, shards, routing_shards, to, target, sources] = row[..] else { panic!("{row:?}") };
+        let plan = json(&format!("--shards {shards} --created 7.0 --routing-shards {routing_shards} --to {to}"));
+        let target: u32 = target.parse().unwrap();
+        let holds = |child: &&Value| child["children"].as_array().unwrap().contains(&json!(target));
+        let parents: Vec<u64> = plan["children"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(holds)
+            .map(|child| child["shard"].as_u64().unwrap())
+            .collect();
+        assert_eq!(json!(parents), json!(numbers(sources)), "{row:?}");
+    }
+    let mut seen = 0;
+    for row in rows(ERRORS) {
+        let (operation, fine) = (row[0], row[2] == "ok");
+        let Ok(numbers) = row[1].split(',').map(str::parse::<u32>).collect::<Result<Vec<_>, _>>() else { continue };
+        let arguments = match (operation, &numbers[..]) {
+            ("factor", [from, to]) => format!("--shards {from} --to {to} --created 7.0"),
+            ("routing_setting", [shards, routing_shards]) => {
+                format!("--shards {shards} --created 7.0 --routing-shards {routing_shards}")
+            }
+            ("shards_setting", [shards]) => format!("--shards {shards} --created 7.0"),
+            ("partition_build", [shards, routing_shards, partition]) => {
+                format!("--shards {shards} --created 7.0 --routing-shards {routing_shards} --partition {partition}")
+            }
+            ("split" | "shrink", [shard, from, routing_shards, to]) if to > shard => {
+                let down = operation == "shrink";
+                // Which of the two is asked for follows from the counts.
+                if from != to && down == (to > from) {
+                    continue;
+                }
+                format!("--shards {from} --created 7.0 --routing-shards {routing_shards} --to {to} --max-shards 2048")
+            }
+            _ => continue,
+        };
+        let output = shardlab(&arguments).args(["--format", "json"]).output().unwrap();
+        let legal = match output.status.code() {
+            Some(0) => serde_json::from_slice::<Value>(&output.stdout).unwrap()["legal"] != json!(false),
+            code => {
+                assert_eq!(code, Some(2), "{row:?}");
+                false
+            }
+        };
+        assert_eq!(legal, fine, "{row:?}: {}", String::from_utf8_lossy(&output.stderr));
+        seen += 1;
+    }
+    assert!(seen > 80, "{seen}");
+}
+
+#[test]
+fn shards_that_are_open_together_need_their_heap_together() {
+    let plan = json("--shards 1 --created 8.15 --to 5 --shard-heap 5GB");
+    let way = &plan["alternatives"][0];
+    assert_eq!((&way["open_shards"], &way["transient_heap_bytes"]), (&json!(6), &json!(30_000_000_000_u64)));
+    // Of several steps the worst counts, and a reindex holds source and target as well.
+    let ways = json("--shards 12 --created 8.15 --to 18 --shard-heap 1GB");
+    let heap = |words: &str| {
+        let ways = ways["alternatives"].as_array().unwrap();
+        ways.iter().find(|way| way["words"] == words).unwrap()["transient_heap_bytes"].clone()
+    };
+    assert_eq!(heap("12 > 1 > 18"), json!(19_000_000_000_u64));
+    assert_eq!(heap("12 > 24"), json!(36_000_000_000_u64));
+    assert_eq!(heap("reindex into 18"), json!(30_000_000_000_u64));
+    assert!(text("--shards 1 --created 8.15 --to 5 --shard-heap 5GB").contains("30.0 GB"));
+    assert!(json("--shards 1 --created 8.15 --to 5")["alternatives"][0].get("transient_heap_bytes").is_none());
+}
+
+#[test]
+fn a_way_through_one_shard_stands_behind_the_near_counts_and_says_what_it_does() {
+    let plan = json("--shards 12 --created 8.15 --to 18 --bytes 600GB");
+    let ways = plan["alternatives"].as_array().unwrap();
+    let words: Vec<&str> = ways.iter().map(|way| way["words"].as_str().unwrap()).collect();
+    assert_eq!(words[..4], ["12 > 6", "12 > 24", "12 > 1 > 18", "reindex into 18"]);
+    assert_eq!(
+        (&ways[2]["fullest_shard_fraction"], &ways[2]["bytes"]["fullest_shard"]),
+        (&json!(1.0), &json!(600_000_000_000_u64))
+    );
+    assert_eq!(ways[1]["fullest_shard_fraction"], json!(0.041_666_7));
+    let said = text("--shards 12 --created 8.15 --to 18");
+    assert!(
+        said.contains("the whole index into one shard") && said.contains("not checked as long as --docs"),
+        "{said}"
+    );
+    let known = text("--shards 12 --created 8.15 --to 18 --docs 1000000");
+    assert!(known.contains("all 1000000 documents into one shard") && !known.contains("not checked"), "{known}");
+    // A split of one shard, and a goal of one shard, are no such way.
+    assert_eq!(json("--shards 1 --created 8.15 --to 5")["alternatives"][0]["how"], json!("chain"));
+    assert_eq!(json("--shards 4 --created 8.15 --to 1")["alternatives"][0]["words"], json!("4 > 1"));
+}
+
+#[test]
+fn without_a_goal_every_legal_count_has_its_size() {
+    let plan = json("--shards 12 --created 8.15 --bytes 600GB --docs 24000");
+    let sizes = plan["sizes"].as_array().unwrap();
+    let find = |shards: u32| sizes.iter().find(|size| size["shards"] == json!(shards)).unwrap();
+    assert_eq!(
+        find(12),
+        &json!({ "shards": 12, "operation": null, "bytes_per_shard": 50_000_000_000_u64, "documents_per_shard": 2000 })
+    );
+    assert_eq!(find(24)["bytes_per_shard"], json!(25_000_000_000_u64));
+    assert_eq!((&find(6)["operation"], &find(6)["documents_per_shard"]), (&json!("shrink"), &json!(4000)));
+    assert!(text("--shards 12 --created 8.15 --bytes 600GB").contains("50.0 GB"));
+    assert!(json("--shards 12 --created 8.15").get("sizes").is_none());
+    assert!(json("--shards 12 --created 8.15 --to 24 --bytes 600GB").get("sizes").is_none());
+}
+
+#[test]
+fn one_hot_shard_can_be_cut_alone_by_each_rule_that_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = folder.path().join("ids.txt");
+    std::fs::write(&ids, (0..1000).map(|i| format!("doc-{i}\n")).collect::<String>()).unwrap();
+    let plan = json(&format!("--shards 4 --created 8.15 --only-shard 2 --keys {}", ids.display()));
+    let cut = &plan["one_shard"];
+    assert_eq!((&cut["shard"], &cut["parts"], &cut["keys"]), (&json!(2), &json!(2), &json!(264)));
+    let parts = |rule: usize| {
+        let parts = cut["rules"][rule]["parts"].as_array().unwrap();
+        parts
+            .iter()
+            .map(|part| (part["from"].as_i64().unwrap(), part["to"].as_i64().unwrap(), part["keys"].as_u64().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(cut["rules"][0]["rule"], json!("routing_slots"));
+    assert_eq!(parts(0), [(512, 639, 133), (640, 767, 131)]);
+    assert_eq!(cut["rules"][1]["rule"], json!("hash_range"));
+    assert_eq!(parts(1), [(i64::from(i32::MIN), -1, 138), (0, i64::from(i32::MAX), 126)]);
+    let said = text(&format!("--shards 4 --created 8.15 --only-shard 2 --keys {}", ids.display()));
+    assert!(said.contains("by routing slot") && said.contains("OpenSearch") && said.contains("133"), "{said}");
+    let newer = json(&format!("--shards 4 --created 9.4 --only-shard 2 --parts 3 --keys {}", ids.display()));
+    let newer = &newer["one_shard"];
+    let sum: u64 =
+        newer["rules"][0]["parts"].as_array().unwrap().iter().map(|part| part["keys"].as_u64().unwrap()).sum();
+    assert_eq!((&newer["rules"][0]["rule"], json!(sum)), (&json!("residues"), newer["keys"].clone()));
+    let uneven = json("--shards 4 --created 8.15 --only-shard 2 --parts 3");
+    assert!(uneven["one_shard"]["rules"][0]["refused"].as_str().unwrap().contains("256 mod 3 = 1"));
+    for (arguments, says) in [
+        ("--shards 4 --only-shard 4", "numbered from 0 to 3"),
+        ("--shards 4 --created 1.7 --only-shard 0", "no rule that cuts one shard"),
+        ("--shards 4 --only-shard 0 --parts 1", "2..=1024"),
+        ("--shards 4 --parts 3", "--only-shard"),
+    ] {
+        let output = shardlab(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(says), "{arguments}: {said}");
+    }
+}
+
+#[test]
+fn a_proposed_routing_stands_beside_placing_by_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.csv");
+    let lines: String = (0..9000)
+        .map(|i| {
+            format!("doc-{i},{},{}\n", if i % 3 == 0 { "acme".to_owned() } else { format!("t{}", i % 700) }, i % 5)
+        })
+        .collect();
+    std::fs::write(&file, format!("_id,tenant,size\n{lines}")).unwrap();
+    let arguments =
+        format!("--shards 90 --created 8.15 --keys {} --routing-field tenant --weight-field size", file.display());
+    let plan = json(&arguments);
+    assert_eq!((&plan["routing_shards"], &plan["legal_splits"]), (&json!(720), &json!([180, 360, 720])));
+    let documents = &plan["documents"];
+    assert_eq!(documents["after"]["verdict"], json!("structural"));
+    assert_eq!(documents["by_id"]["verdict"], json!("chance"));
+    let sum = |field: &str| {
+        documents["per_shard"].as_array().unwrap().iter().map(|shard| shard[field].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!((sum("keys"), sum("keys_by_id")), (9000, 9000));
+    assert_eq!((sum("bytes"), sum("bytes_by_id")), (18_000, 18_000));
+    // Ids alone are the same question without the field.
+    let plain = json(&arguments.replace("--routing-field tenant", ""));
+    assert_eq!(plain["documents"]["after"]["counts"], documents["by_id"]["counts"]);
+    assert!(plain["documents"].get("by_id").is_none(), "nothing to compare with");
+    let said = text(&format!("--shards 20 --created 8.15 --keys {} --routing-field tenant", file.display()));
+    assert!(said.contains("if ids alone decided") && said.contains("documents by id"), "{said}");
+}
+
+#[test]
+fn a_narrow_terminal_gets_lines_that_fit() {
+    let mut request = request("elastic:created=8.15", 12, Some(18)).unwrap();
+    (request.bytes, request.docs, request.bandwidth) = (Some(600_000_000_000), Some(1_000_000), Some(100_000_000));
+    let plan = planned(&request).unwrap();
+    for width in [40, 60, 80, 120] {
+        let text = split_plan_text(&plan, Format::Terminal, Some(width));
+        let text = fit(&text, Some(width));
+        for line in text.lines() {
+            assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
+        }
+        for words in ["12 > 24", "600 GB", "94.44 %"] {
+            assert!(text.contains(words), "{width}: {words}");
+        }
+    }
+    // Where nobody looks, nothing is wrapped.
+    assert!(split_plan_text(&plan, Format::Terminal, None).lines().any(|line| line.chars().count() > 150));
 }

@@ -16,7 +16,8 @@ pub enum CompareError {
     /// What was asked for needs more memory than it may take. Nothing was built.
     #[error(
         "this comparison would need about {needed} bytes of memory, of which {largest_bytes} for {largest}; \
-         the limit is {limit} (raise --max-memory, or ask for fewer nodes, rows or threads)"
+         the limit is {limit} (raise --max-memory, or ask for fewer nodes, rows or threads; \
+         large weights may be divided by what they have in common)"
     )]
     Memory {
         /// Bytes in all.

@@ -11,8 +11,14 @@ pub struct ChartError(String);
 const WITHIN: RGBColor = RGBColor(0, 114, 178);
 const BEYOND: RGBColor = RGBColor(213, 94, 0);
 
+/// What chance does, behind the bars, and the mean that all are measured by.
+const CHANCE: RGBColor = RGBColor(228, 228, 228);
+const MEAN: RGBColor = RGBColor(90, 90, 90);
+
 /// Peak and minimum load over the mean for every measured row, as an SVG picture: one horizontal bar
-/// a scheme from its emptiest to its fullest node, orange where the spread is beyond chance.
+/// a scheme from its emptiest to its fullest node, orange where the spread is beyond chance. Behind them
+/// a line at 1, which every node would have, and a grey band: in 99 of 100 cases chance alone leaves the
+/// fullest node within it, and the emptiest about as far below.
 ///
 /// # Errors
 /// The picture cannot be drawn.
@@ -43,6 +49,9 @@ fn draw(
     let ends = |pick: fn(&Measured) -> f64| rows.iter().map(move |(_, row)| pick(row));
     let least = ends(|row| row.balance.min_to_average).fold(1.0, f64::min);
     let most = ends(|row| row.balance.peak_to_average).fold(1.0, f64::max);
+    let chance = rows.iter().find_map(|(_, row)| row.balance.chance_peak.as_ref()).map(|peak| peak.p99 - 1.0);
+    let (least, most) =
+        chance.map_or((least, most), |chance| (least.min(1.0 - chance).max(0.0), most.max(1.0 + chance)));
     let margin = ((most - least) * 0.08).max(0.001);
     let (from, to) = (least - margin, most + margin);
     let labels = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -51,17 +60,26 @@ fn draw(
         || "No scheme was measured".to_owned(),
         |(name, row)| format!("Fullest node: {:.3} times the mean at most ({name})", row.balance.peak_to_average),
     );
-    let caption = format!("{finding}, {} keys on {} nodes", comparison.keys.accepted, comparison.nodes);
+    let count = |count: u64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+    let caption =
+        format!("{finding}, {} on {}", count(comparison.keys.accepted, "key"), count(comparison.nodes.into(), "node"));
+    // A range of rows counts its end in, which must be the last row and no empty one behind it.
     let mut chart = ChartBuilder::on(&root)
         .caption(caption, ("sans-serif", 18))
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(u32::try_from(labels)?.saturating_mul(8).saturating_add(16))
-        .build_cartesian_2d(from..to, (0..rows.len()).into_segmented())?;
+        .build_cartesian_2d(from..to, (0..rows.len().saturating_sub(1)).into_segmented())?;
+    let bottom_to_top = |load: f64| [(load, SegmentValue::Exact(0)), (load, SegmentValue::Last)];
+    if let Some(chance) = chance {
+        let corners = [(1.0 - chance, SegmentValue::Exact(0)), (1.0 + chance, SegmentValue::Last)];
+        chart.draw_series([Rectangle::new(corners, CHANCE.filled())])?;
+    }
+    let by_chance = if chance.is_some() { "; grey: chance alone, in 99 of 100 cases" } else { "" };
     chart
         .configure_mesh()
         .disable_y_mesh()
-        .x_desc("load of a node over the mean load")
+        .x_desc(format!("load of a node over the mean load{by_chance}"))
         .x_label_formatter(&|load| format!("{load:.3}"))
         .y_label_formatter(&|segment| match segment {
             SegmentValue::CenterOf(row) => rows.get(*row).map_or_else(String::new, |(name, _)| (*name).to_owned()),
@@ -69,6 +87,7 @@ fn draw(
         })
         .y_labels(rows.len().max(1))
         .draw()?;
+    chart.draw_series(LineSeries::new(bottom_to_top(1.0), MEAN.stroke_width(1)))?;
     let label_style = TextStyle::from(("sans-serif", 13).into_font()).pos(Pos::new(HPos::Center, VPos::Bottom));
     for (place, (_, row)) in rows.iter().enumerate() {
         let beyond = row.balance.verdict == shardlab_core::rows::Verdict::Structural;

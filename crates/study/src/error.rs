@@ -55,6 +55,12 @@ pub enum StudyError {
         /// The most there can be.
         most: u32,
     },
+    /// A scheme whose own shares are not computable.
+    #[error("{spec} has no shares that could be computed without keys, so that nothing can be said about its own peak")]
+    NoShares {
+        /// The scheme.
+        spec: String,
+    },
     /// A shard that is not there.
     #[error("there is no shard {shard}; shards are numbered from 0 to {last}")]
     NoSuchShard {

@@ -31,5 +31,5 @@ pub use require::{RequireError, Requirement, Unmet, unmet_by_comparison, unmet_b
 pub use scenario::{Alternative, Edit, Outcome, edit};
 pub use side::Side;
 pub use split_plan::{Reindex, SplitRequest, split_plan};
-pub use tune::{TuneRequest, tune};
+pub use tune::{TuneRequest, peaks_of_names, tune};
 pub use what_if::{Request, what_if};

@@ -127,6 +127,34 @@ pub fn tune(
     Ok(tuning)
 }
 
+/// The peak-to-average of a scheme's own shares for nodes with other names, ascending: what its table makes
+/// of a perfect hash. A scheme whose shares do not depend on names has one.
+///
+/// # Errors
+/// The scheme cannot serve the members, or its shares are not computable.
+pub fn peaks_of_names(
+    scheme: &dyn Scheme,
+    members: &Members,
+    draws: u32,
+    seed: u64,
+    threads: usize,
+    max_memory: u64,
+) -> Result<Vec<f64>, StudyError> {
+    let side = Side::new(scheme.box_clone(), members, None, max_memory)?;
+    if side.placer.sharder.exact_shares().is_none() {
+        return Err(StudyError::NoShares { spec: scheme.spec() });
+    }
+    let draws = if scheme.largest_share_gap().is_some() && members.equal_weights() { 1 } else { draws };
+    let mut samples = crate::workers::in_parallel(draws as usize, threads, |draw| {
+        let members = draws::renamed(members, seed, u32::try_from(draw).unwrap_or(u32::MAX))?;
+        let refused = |source| StudyError::Build { spec: scheme.spec(), source };
+        let shares = scheme.build(&members).map_err(refused)?.exact_shares();
+        Ok::<_, StudyError>(shares.map_or(1.0, |shares| draws::peak(&shares, &members)))
+    })?;
+    samples.sort_unstable_by(f64::total_cmp);
+    Ok(samples)
+}
+
 /// Keys with what they force on every scheme.
 pub(crate) struct Keys<'a> {
     pub(crate) values: &'a Values,

@@ -14,6 +14,7 @@ mod loads;
 mod misreadings;
 mod pipes;
 mod reading;
+mod situations;
 mod studies;
 mod untrusted;
 mod verdicts;
