@@ -126,7 +126,8 @@ mod tests {
     #[test]
     fn blocks_and_stages_change_nothing() {
         for count in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 77] {
-            let document = |i: usize| (format!("id-{i}").into_bytes(), Vec::new(), i.is_multiple_of(2).then_some(7), None);
+            let document =
+                |i: usize| (format!("id-{i}").into_bytes(), Vec::new(), i.is_multiple_of(2).then_some(7), None);
             let documents: Vec<Document> = (0..count).map(document).collect();
             assert_eq!(streamed(&documents), naive(&documents), "{count} documents");
         }
