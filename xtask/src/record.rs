@@ -80,7 +80,12 @@ fn new_folder(records: &Path, date: &str) -> anyhow::Result<PathBuf> {
 /// The record for people.
 fn text(record: &Value) -> String {
     let machine = &record["machine"];
-    let words = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let words = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Value::Null => "unknown".to_owned(),
+        other => other.to_string(),
+    };
     let load = machine["load_before"].as_f64();
     let mut text = format!(
         "# Speed on {}\n\nMade by `cargo xtask record` and never changed afterwards; the numbers of one machine at one \
