@@ -60,10 +60,14 @@ pub fn what_if_text(rows: &WhatIf, format: Format, width: Option<u16>) -> String
     if let Some(machines) = machines(rows) {
         block("Machines:");
         block(machines.render(format, width).trim_end());
+    } else if let Some(machines) = &rows.machines {
+        block(&format!("{} machines, see --format json.", machines.per_machine.len()));
     }
     if let Some(heirs) = heirs(rows) {
         block("Who takes over the keys of the nodes that leave:");
         block(heirs.render(format, width).trim_end());
+    } else if let Some(heirs) = &rows.heirs {
+        block(&format!("{} nodes take over the keys of those that leave, see --format json.", heirs.rows.len()));
     }
     block(&format!("Reading:\n{}", list(&rows.reading, format)));
     if !rows.notes.is_empty() {

@@ -216,6 +216,9 @@ fn a_large_matrix_is_told_by_its_largest_flows() {
     assert!(told.lines().count() < 150, "{}", told.lines().count());
     let csv = printed(&run(&format!("what-if jump:nodes=200 modulo:nodes=200 --format csv {KEYS}")));
     assert_eq!(csv.lines().count(), 201, "CSV has every node");
+    let many = printed(&run(&format!("what-if rendezvous:nodes=100 --lose-rack 1 --machines 90 {KEYS}")));
+    assert!(many.contains("90 machines, see --format json."), "{many}");
+    assert!(many.contains("nodes take over the keys of those that leave, see --format json."), "{many}");
     let small = printed(&run(&format!("what-if ring:nodes=3 --grow-to 4 {KEYS}")));
     assert!(!small.contains("more, see"), "{small}");
 }
