@@ -93,8 +93,9 @@ fn avx512(bytes: &[u8], start: usize, ends: &[usize; LANES], out: &mut [u64; LAN
     let Ok(span) = i32::try_from(window.len()) else { return u16::MAX };
 
     // Each text begins where the one before it ends.
-    let relative = ends.map(|end| end.wrapping_sub(start) as u64);
-    let (low, high) = (wide::load_at(&relative, 0), wide::load_at(&relative, 8));
+    let from = _mm512_set1_epi64(start.cast_signed() as i64);
+    let relative = |ends: &[usize]| _mm512_sub_epi64(wide::load_usize(ends.first_chunk().expect("eight ends")), from);
+    let (low, high) = (relative(ends), relative(&ends[8..]));
     let most = _mm512_reduce_max_epu64(_mm512_max_epu64(low, high));
     let end = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)), _mm512_cvtepi64_epi32(high));
     let begin = _mm512_alignr_epi32::<15>(end, _mm512_setzero_si512());
@@ -105,25 +106,23 @@ fn avx512(bytes: &[u8], start: usize, ends: &[usize; LANES], out: &mut [u64; LAN
     let words = _mm512_srli_epi32::<2>(length);
     let mut hash = _mm512_setzero_si512();
     let mut letters = _mm512_setzero_si512();
-    let mut take = |text: __m512i, there: __mmask16| {
-        letters = _mm512_or_si512(letters, text);
-        hash = lanes::absorb(hash, there, lanes::first_units(text));
-        hash = lanes::absorb(hash, there, lanes::last_units(text));
-    };
     let mut done = 0;
     // Whole texts are loaded and transposed in less time than their words are gathered.
     if _mm512_reduce_min_epu32(words) >= 4 {
         let mut starts = [start; LANES];
         starts[1..].copy_from_slice(&ends[..LANES - 1]);
         for text in wide::columns(bytes, &starts) {
-            take(text, u16::MAX);
+            letters = _mm512_or_si512(letters, text);
+            hash = lanes::absorb_word(hash, u16::MAX, text);
         }
         done = 4;
     }
     for word in done..i32::try_from(_mm512_reduce_max_epu32(words)).expect("below 2^31") {
         let there = _mm512_cmpgt_epi32_mask(words, _mm512_set1_epi32(word));
         let at = _mm512_add_epi32(begin, _mm512_set1_epi32(4 * word));
-        take(wide::gather_bytes(window, there, at), there);
+        let text = wide::gather_bytes(window, there, at);
+        letters = _mm512_or_si512(letters, text);
+        hash = lanes::absorb_word(hash, there, text);
     }
 
     // The last one to three letters, out of the last four.
@@ -181,6 +180,13 @@ mod lanes {
     pub(super) fn scramble(block: __m512i) -> __m512i {
         let spread = _mm512_mullo_epi32(block, _mm512_set1_epi32(C1.cast_signed()));
         _mm512_mullo_epi32(_mm512_rol_epi32::<15>(spread), _mm512_set1_epi32(C2.cast_signed()))
+    }
+
+    /// The hash after four letters, which are two blocks.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(super) fn absorb_word(hash: __m512i, mask: __mmask16, text: __m512i) -> __m512i {
+        absorb(absorb(hash, mask, first_units(text)), mask, last_units(text))
     }
 
     /// The hash after a block in the lanes of the mask, as it was in the others.

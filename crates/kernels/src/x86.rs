@@ -64,6 +64,15 @@ pub(crate) mod wide {
         super::half::store_u32(words, vector);
     }
 
+    /// As [`load_u64`], of lengths and positions.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn load_usize(words: &[usize; 8]) -> __m512i {
+        // SAFETY: a usize of x86-64 has 64 bits; the array is as long as the vector, and this load needs
+        // no alignment.
+        unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) }
+    }
+
     /// The eight words from `start` on.
     ///
     /// # Panics
@@ -153,14 +162,12 @@ pub(crate) mod wide {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
     pub(crate) fn columns(bytes: &[u8], starts: &[usize; 16]) -> [__m512i; 4] {
-        let row = |at: usize| load_bytes(bytes[starts[at]..].first_chunk().expect("sixteen bytes"));
-        // The 128-bit lane i of vector j has row 4i + j, so that a transposition within lanes suffices.
-        let rows: [__m512i; 4] = std::array::from_fn(|j| {
-            let first = _mm512_castsi128_si512(row(j));
-            let two = _mm512_inserti32x4::<1>(first, row(4 + j));
-            let three = _mm512_inserti32x4::<2>(two, row(8 + j));
-            _mm512_inserti32x4::<3>(three, row(12 + j))
-        });
+        let rows = [
+            four_rows::<0>(bytes, starts),
+            four_rows::<1>(bytes, starts),
+            four_rows::<2>(bytes, starts),
+            four_rows::<3>(bytes, starts),
+        ];
         let (low, high) = (_mm512_unpacklo_epi32(rows[0], rows[1]), _mm512_unpacklo_epi32(rows[2], rows[3]));
         let (low_end, high_end) = (_mm512_unpackhi_epi32(rows[0], rows[1]), _mm512_unpackhi_epi32(rows[2], rows[3]));
         [
@@ -171,9 +178,21 @@ pub(crate) mod wide {
         ]
     }
 
+    /// Sixteen bytes from each of the starts J, 4 + J, 8 + J and 12 + J: whoever holds all four vectors
+    /// transposes within lanes of 128 bits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-    fn load_bytes(bytes: &[u8; 16]) -> __m128i {
+    fn four_rows<const J: usize>(bytes: &[u8], starts: &[usize; 16]) -> __m512i {
+        let first = _mm512_castsi128_si512(load_bytes(bytes, starts[J]));
+        let two = _mm512_inserti32x4::<1>(first, load_bytes(bytes, starts[4 + J]));
+        let three = _mm512_inserti32x4::<2>(two, load_bytes(bytes, starts[8 + J]));
+        _mm512_inserti32x4::<3>(three, load_bytes(bytes, starts[12 + J]))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    fn load_bytes(bytes: &[u8], start: usize) -> __m128i {
+        let bytes: &[u8; 16] = bytes[start..].first_chunk().expect("sixteen bytes");
         // SAFETY: the array is as long as the vector, and this load needs no alignment.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }

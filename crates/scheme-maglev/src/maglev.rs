@@ -90,11 +90,31 @@ impl Maglev {
     pub(crate) fn fill(self, members: &Members) -> Entries {
         let by_name = members.ids_by_name();
         let permutations: Vec<Permutation> = by_name.iter().map(|&id| self.permutation(&members.name(id))).collect();
-        let mut entries = Entries::new(self.table, members.len());
-        let place = |slot: u32, node: u32| entries.put(slot as usize, by_name[node as usize]);
-        match self.weighted_targets(members, &by_name) {
-            Some(targets) => populate(&permutations, turns(&targets).into_iter(), self.table, place),
-            None => populate(&permutations, (0..members.len()).cycle().take(self.table as usize), self.table, place),
+        let targets = self.weighted_targets(members, &by_name);
+        if members.len() <= NARROW_NODES {
+            let narrow = |id: &NodeId| u16::try_from(id.0).unwrap_or_else(|_| unreachable!("at most 65,536 nodes"));
+            let nodes: Vec<u16> = by_name.iter().map(narrow).collect();
+            Entries::Narrow(self.entries(&permutations, targets.as_deref(), &nodes))
+        } else {
+            Entries::Wide(self.entries(&permutations, targets.as_deref(), &by_name))
+        }
+    }
+
+    /// The entry of each slot, where the node of each permutation has that of `nodes`.
+    fn entries<T: Copy + Default>(
+        self,
+        permutations: &[Permutation],
+        targets: Option<&[u32]>,
+        nodes: &[T],
+    ) -> Box<[T]> {
+        let mut entries = vec![T::default(); self.table as usize].into_boxed_slice();
+        let place = |slot: u32, node: u32| entries[slot as usize] = nodes[node as usize];
+        match targets {
+            Some(targets) => populate(permutations, turns(targets).into_iter(), self.table, place),
+            None => {
+                let nodes = (0..).take(nodes.len());
+                populate(permutations, nodes.cycle().take(self.table as usize), self.table, place);
+            }
         }
         entries
     }
@@ -145,7 +165,9 @@ impl Scheme for Maglev {
 
     fn expected_build_bytes(&self, members: &Members) -> u64 {
         let turns = if members.equal_weights() { 0 } else { 8 * u64::from(self.table) };
-        self.expected_heap_bytes(members) + u64::from(self.table) / 8 + 12 * u64::from(members.len()) + turns
+        // Ids by name, permutations, walks, and the factors of the last turns.
+        let nodes = (4 + 8 + 8 + 16) * u64::from(members.len());
+        self.expected_heap_bytes(members) + u64::from(self.table) / 8 + nodes + turns
     }
 
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {

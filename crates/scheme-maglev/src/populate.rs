@@ -1,5 +1,7 @@
 //! The population loop of the paper (NSDI 2016, Listing 1) and the order of turns for weights.
 
+use crate::is_prime;
+
 /// The order in which a node prefers slots: offset, offset + skip, offset + 2 skip, … modulo the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Permutation {
@@ -13,7 +15,7 @@ pub struct Permutation {
 ///
 /// A node whose slot is taken does not lose its turn. The turns, numbers of permutations, end when
 /// the table is full; `place` is told each slot and its node once. Memory beside the table is one bit
-/// a slot and one position a node, instead of the paper's n permutations.
+/// a slot and a few words a node, instead of the paper's n permutations.
 ///
 /// # Panics
 /// A permutation does not fit the table, or there are more turns of existing nodes than slots.
@@ -23,34 +25,139 @@ pub fn populate(
     table: u32,
     mut place: impl FnMut(u32, u32),
 ) {
+    // A prime has no divisor in common with any smaller number.
+    let prime = is_prime(table);
     for permutation in permutations {
         let (offset, skip) = (permutation.offset, permutation.skip);
-        assert!(offset < table && common_divisor(skip, table) == 1, "{permutation:?} in a table of {table} slots");
+        let reaches_all = if prime { (1..table).contains(&skip) } else { common_divisor(skip, table) == 1 };
+        assert!(offset < table && reaches_all, "{permutation:?} in a table of {table} slots");
     }
-    let mut next: Vec<u32> = permutations.iter().map(|permutation| permutation.offset).collect();
-    let mut taken = vec![0_u64; (table as usize).div_ceil(64)];
-    let mut free = table;
-    for node in turns {
-        assert!(free > 0, "more turns than the {table} slots");
-        let skip = permutations[node as usize].skip;
-        let mut slot = next[node as usize];
-        while taken[slot as usize / 64] >> (slot % 64) & 1 == 1 {
-            slot = step(slot, skip, table);
+    let mut nodes: Vec<Walk> =
+        permutations.iter().map(|&Permutation { offset, skip }| Walk { next: offset, skip: skip % table }).collect();
+    let mut free = Free::new(table);
+    let mut turns = turns.fuse();
+    // A walk meets as many taken slots as the table has slots for each free one. Once that is more
+    // than a look at every free slot costs, the rest is shared out in the other way.
+    let few = table.isqrt() / 2;
+    for node in turns.by_ref().take((table - few) as usize) {
+        let walk = &mut nodes[node as usize];
+        let slot = free.first(*walk, table);
+        free.take(slot);
+        walk.next = step(slot, walk.skip, table);
+        place(slot, node);
+    }
+    share_out(nodes, free.slots(), turns, table, place);
+}
+
+/// Where a node stands in its permutation.
+#[derive(Clone, Copy, Debug)]
+struct Walk {
+    next: u32,
+    skip: u32,
+}
+
+/// One bit for each slot: whether it is free.
+struct Free(Vec<u64>);
+
+impl Free {
+    fn new(table: u32) -> Self {
+        let mut words = vec![u64::MAX; (table as usize).div_ceil(64)];
+        if let (Some(last), rest @ 1..) = (words.last_mut(), table % 64) {
+            *last = (1 << rest) - 1;
         }
-        taken[slot as usize / 64] |= 1 << (slot % 64);
-        next[node as usize] = step(slot, skip, table);
-        free -= 1;
+        Self(words)
+    }
+
+    #[inline]
+    fn bit(&self, slot: u32) -> u64 {
+        self.0[slot as usize / 64] >> (slot % 64) & 1
+    }
+
+    fn take(&mut self, slot: u32) {
+        self.0[slot as usize / 64] &= !(1 << (slot % 64));
+    }
+
+    /// The first free slot of a walk, of which there must be one. Four slots are looked at together, since a branch for each would
+    /// be foreseen wrongly at nearly every turn.
+    #[inline]
+    fn first(&self, walk: Walk, table: u32) -> u32 {
+        let twice = step(walk.skip, walk.skip, table);
+        let (mut a, mut b) = (walk.next, step(walk.next, walk.skip, table));
+        loop {
+            let (c, d) = (step(a, twice, table), step(b, twice, table));
+            let first_two = self.bit(a) | self.bit(b) << 1;
+            let found = first_two | self.bit(c) << 2 | self.bit(d) << 3;
+            if found != 0 {
+                let (early, late) = (if found & 1 == 1 { a } else { b }, if found & 4 == 4 { c } else { d });
+                return if first_two == 0 { late } else { early };
+            }
+            (a, b) = (step(c, twice, table), step(d, twice, table));
+        }
+    }
+
+    /// The free slots.
+    fn slots(&self) -> Vec<u32> {
+        let bits =
+            |(start, &word): (u32, &u64)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| start + bit);
+        (0..).step_by(64).zip(&self.0).flat_map(bits).collect()
+    }
+}
+
+/// Gives the last slots away: at each turn the node takes the one that stands first in its permutation
+/// from where it is.
+///
+/// A slot stands d · skip⁻¹ modulo the table after the next one, with d the distance between the two.
+/// Only the order counts. With f = floor(2^64 · skip⁻¹ / table), the wrapping product f · d is that
+/// rank times 2^64 / table, to within d: less than 2^31, where ranks are more than 2^33 apart.
+///
+/// # Panics
+/// There are more turns than slots.
+fn share_out(
+    mut nodes: Vec<Walk>,
+    mut slots: Vec<u32>,
+    turns: impl Iterator<Item = u32>,
+    table: u32,
+    mut place: impl FnMut(u32, u32),
+) {
+    let mut factors = vec![None; nodes.len()];
+    for node in turns {
+        let walk = &mut nodes[node as usize];
+        let factor = *factors[node as usize].get_or_insert_with(|| rank_factor(walk.skip, table));
+        let rank = |slot: u32| factor.wrapping_mul(u64::from(slot).wrapping_sub(walk.next.into()));
+        let first = slots.iter().enumerate().map(|(at, &slot)| (rank(slot), at)).min();
+        let (_, at) = first.unwrap_or_else(|| panic!("more turns than the {table} slots"));
+        let slot = slots.swap_remove(at);
+        walk.next = step(slot, walk.skip, table);
         place(slot, node);
     }
 }
 
-/// (slot + skip) mod table in 64 bits: in 32 the sum would wrap for tables above 2^31, and slot =
-/// offset + j · skip, if it were multiplied, for tables above 2^16.
+/// floor(2^64 · skip⁻¹ / table).
+fn rank_factor(skip: u32, table: u32) -> u64 {
+    let inverse = (u128::from(inverse(skip, table)) << 64) / u128::from(table);
+    u64::try_from(inverse).unwrap_or_else(|_| unreachable!("an inverse is less than the table"))
+}
+
+/// The number below the table whose product with `skip` is 1 modulo the table, by Euclid's algorithm;
+/// 0 for a table of one slot.
+fn inverse(skip: u32, table: u32) -> u32 {
+    let table = i64::from(table);
+    let (mut rest, mut last) = (i64::from(skip), table);
+    let (mut factor, mut last_factor) = (1_i64, 0_i64);
+    while rest != 0 {
+        let quotient = last / rest;
+        (last, rest) = (rest, last - quotient * rest);
+        (last_factor, factor) = (factor, last_factor - quotient * factor);
+    }
+    u32::try_from(last_factor.rem_euclid(table)).unwrap_or_else(|_| unreachable!("less than the table"))
+}
+
+/// (slot + skip) mod table, for both below the table, without their sum: it would wrap for tables above
+/// 2^31, as offset + j · skip would above 2^16.
 #[inline]
 fn step(slot: u32, skip: u32, table: u32) -> u32 {
-    let sum = u64::from(slot) + u64::from(skip);
-    let wrapped = if sum >= u64::from(table) { sum - u64::from(table) } else { sum };
-    u32::try_from(wrapped).unwrap_or_else(|_| unreachable!("less than the table"))
+    let back = table - skip;
+    if slot >= back { slot - back } else { slot + skip }
 }
 
 fn common_divisor(mut a: u32, mut b: u32) -> u32 {

@@ -15,25 +15,6 @@ pub(crate) enum Entries {
 }
 
 impl Entries {
-    /// A table of the width that so many nodes need.
-    pub(crate) fn new(slots: u32, nodes: u32) -> Self {
-        if nodes <= NARROW_NODES {
-            Self::Narrow(vec![0; slots as usize].into_boxed_slice())
-        } else {
-            Self::Wide(vec![NodeId(0); slots as usize].into_boxed_slice())
-        }
-    }
-
-    #[inline]
-    pub(crate) fn put(&mut self, slot: usize, id: NodeId) {
-        match self {
-            Self::Narrow(entries) => {
-                entries[slot] = u16::try_from(id.0).unwrap_or_else(|_| unreachable!("at most 65,536 nodes"));
-            }
-            Self::Wide(entries) => entries[slot] = id,
-        }
-    }
-
     #[inline]
     fn at(&self, slot: usize) -> NodeId {
         match self {

@@ -161,9 +161,11 @@ impl Scheme for Ring {
     }
 
     fn expected_build_bytes(&self, members: &Members) -> u64 {
-        // The points once more while they are sorted, and a counter for each cell of the index.
+        // One bucket of points at a time stands beside the table; there are about as many buckets as points
+        // in one, and never more than 2^12.
         let points = u64::try_from(self.points(members)).unwrap_or(u64::MAX);
-        self.expected_heap_bytes(members).saturating_add(points.saturating_mul(24))
+        let bucket = points.isqrt().max(points >> 12).saturating_mul(64);
+        self.expected_heap_bytes(members).saturating_add(bucket).saturating_add(20 * u64::from(members.len()))
     }
 
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {

@@ -182,42 +182,88 @@ const FEW: u32 = 32;
 /// The points in ascending order of position, those of one position in the order given, with room for
 /// the sentinels and the first owner behind them; and the number of points before each cell.
 ///
-/// Hashed points fill the cells of the index evenly: a pass that counts and a pass that places leave
-/// every point at most a few places from its own, which takes linear time. Points that crowd in a few
-/// cells cost a normal sort.
+/// Two rounds of counting and placing take linear time: by buckets of neighbouring cells, which are
+/// few enough to be written side by side, then by cell within a bucket, which fits the nearest cache.
+/// Hashed points fill the cells evenly, so that every point is then at most a few places from its own.
 fn sort_by_cell<I>(points: I, count: usize, bits: u32, shift: u32) -> (Vec<u64>, Vec<NodeId>, Vec<u32>)
 where
     I: Iterator<Item = (u64, NodeId)> + Clone,
 {
-    let cells = 1 << bits;
-    // Counts stand two cells late. Summed up, entry c + 1 is then the start of cell c; placing its
-    // points advances it to the start of cell c + 1, where it belongs.
-    let mut index = vec![0_u32; cells + 2];
-    points.clone().for_each(|(position, _)| index[cell_of(position, shift) + 2] += 1);
-    let crowded = index.iter().any(|&points| points > FEW);
-    for cell in 2..index.len() {
-        index[cell] += index[cell - 1];
+    let cell_bits = bits - bits / 2;
+    let bucket_of = |position| cell_of(position, shift) >> cell_bits;
+    // Counts stand two buckets late. Summed up, entry b + 1 is then the start of bucket b; placing its
+    // points advances it to the start of bucket b + 1, where it belongs.
+    let mut starts = vec![0_usize; (1 << (bits / 2)) + 2];
+    points.clone().for_each(|(position, _)| starts[bucket_of(position) + 2] += 1);
+    for bucket in 2..starts.len() {
+        starts[bucket] += starts[bucket - 1];
     }
     let mut positions = vec![0; count + STRIDE];
     let mut owners = vec![NodeId(0); count + 1];
     points.for_each(|(position, owner)| {
-        let at = &mut index[cell_of(position, shift) + 1];
-        positions[*at as usize] = position;
-        owners[*at as usize] = owner;
+        let at = &mut starts[bucket_of(position) + 1];
+        positions[*at] = position;
+        owners[*at] = owner;
         *at += 1;
     });
-    index.truncate(cells + 1);
-    if crowded {
-        let mut sorted: Vec<(u64, NodeId)> = positions.iter().copied().zip(owners.iter().copied()).take(count).collect();
-        // A stable sort keeps the order of those on one position.
-        sorted.sort_by_key(|&(position, _)| position);
-        for (at, (position, owner)) in sorted.into_iter().enumerate() {
-            (positions[at], owners[at]) = (position, owner);
-        }
-    } else {
-        sort_neighbours(&mut positions[..count], &mut owners[..count]);
+
+    let mut index = vec![0_u32; (1 << bits) + 1];
+    let mut bucket = Bucket::default();
+    for (range, index) in starts.windows(2).zip(index.chunks_exact_mut(1 << cell_bits)) {
+        let (positions, owners) = (&mut positions[range[0]..range[1]], &mut owners[range[0]..range[1]]);
+        bucket.sort(positions, owners, index, |position| cell_of(position, shift) & ((1 << cell_bits) - 1));
+        // Counted from the start of the bucket so far.
+        let before = u32::try_from(range[0]).unwrap_or_else(|_| unreachable!("a ring holds fewer than 2^32 points"));
+        index.iter_mut().for_each(|points| *points += before);
     }
+    index[1 << bits] = u32::try_from(count).unwrap_or_else(|_| unreachable!("a ring holds fewer than 2^32 points"));
     (positions, owners, index)
+}
+
+/// Room to sort one bucket after another.
+#[derive(Default)]
+struct Bucket {
+    points: Vec<(u64, NodeId)>,
+    next: Vec<u32>,
+}
+
+impl Bucket {
+    /// Sorts the points of a bucket by position, and writes how many stand before each of its cells.
+    fn sort(
+        &mut self,
+        positions: &mut [u64],
+        owners: &mut [NodeId],
+        index: &mut [u32],
+        cell_of: impl Fn(u64) -> usize,
+    ) {
+        self.points.clear();
+        self.points.extend(positions.iter().copied().zip(owners.iter().copied()));
+        index.fill(0);
+        for &(position, _) in &self.points {
+            index[cell_of(position)] += 1;
+        }
+        let crowded = index.iter().any(|&points| points > FEW);
+        let mut before = 0;
+        for cell in index.iter_mut() {
+            (*cell, before) = (before, before + *cell);
+        }
+        if crowded {
+            // A stable sort keeps the order of those on one position.
+            self.points.sort_by_key(|&(position, _)| position);
+            for (at, &(position, owner)) in self.points.iter().enumerate() {
+                (positions[at], owners[at]) = (position, owner);
+            }
+            return;
+        }
+        self.next.clear();
+        self.next.extend_from_slice(index);
+        for &(position, owner) in &self.points {
+            let at = &mut self.next[cell_of(position)];
+            (positions[*at as usize], owners[*at as usize]) = (position, owner);
+            *at += 1;
+        }
+        sort_neighbours(positions, owners);
+    }
 }
 
 /// Sorts points that are nearly sorted: each moves past the larger ones before it, and past no equal.
