@@ -24,7 +24,9 @@ use clap::{Parser, Subcommand};
     about = "Choose a sharding scheme with evidence.",
     long_about = "Choose a sharding scheme with evidence: where keys go, how evenly they lie, what a change of the \
                   number of nodes moves, and what a lookup costs.",
-    after_help = "Exit codes: 0 done, 1 a requirement not met, 2 bad input or usage.\n\nExamples:\n  \
+    after_help = "Exit codes: 0 done, 1 a requirement not met, 2 bad input or usage.\nEnvironment: \
+                  NO_COLOR; SHARDLAB_SIMD=portable|avx2|avx512 limits the instructions of lookups, never their \
+                  answers.\n\nExamples:\n  \
                   shardlab compare\n  shardlab compare --nodes 12 --keys ids.csv --id-field user_id\n  \
                   shardlab route --scheme elastic:shards=6,created=8.15 --explain 654321\n  \
                   shardlab verdict --counts 58856,18389,22755\n  shardlab schemes",
@@ -58,7 +60,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    failure::exit_code(run(Cli::parse().command))
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    // A limit on the kernels that cannot be kept must not pass silently.
+    shardlab_kernels::Simd::from_environment()?;
+    match command {
         Command::Compare(args) => cmd::compare::run(args),
         Command::Route(args) => cmd::route::run(args),
         Command::Verdict(args) => cmd::verdict::run(args),
@@ -68,6 +76,5 @@ fn main() -> ExitCode {
         Command::Plan(args) => cmd::plan::run(args),
         Command::Tune(args) => cmd::tune::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
-    };
-    failure::exit_code(outcome)
+    }
 }
