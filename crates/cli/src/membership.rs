@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use shardlab_core::rows::counted;
 use shardlab_core::{MAX_NODES, Members, Node};
 use shardlab_keys::{TableRow, read_table};
 use shardlab_report::for_terminal;
@@ -61,7 +62,7 @@ pub(crate) fn read_nodes(path: &Path) -> anyhow::Result<Members> {
         let place = format!("{shown}:{line}");
         match columns.fields {
             Some(expected) if fields.len() != expected => {
-                bail!("{place}: the row has {} fields, and the header {expected}", fields.len());
+                bail!("{place}: the row has {}, and the header {expected}", counted(fields.len(), "field"));
             }
             None if fields.len() > 2 => {
                 bail!("{place}: {} fields; a nodes file has name,weight (or name alone)", fields.len());

@@ -38,6 +38,14 @@ pub fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
+/// A count as it is shown, with its noun: "1 key", "2 keys".
+#[must_use]
+pub fn counted(count: impl std::fmt::Display, one: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
 fn rounded<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     six_digits(*value).serialize(serializer)
 }

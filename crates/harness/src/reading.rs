@@ -1,7 +1,7 @@
 //! The table in words, so that a reader does not have to guess what is surprising in it.
 
 use shardlab_core::rows::{
-    Balance, ChangeOutcome, ComparisonRow, KeySet, Measured, Movements, RowOutcome, Timings, Verdict,
+    Balance, ChangeOutcome, ComparisonRow, KeySet, Measured, Movements, RowOutcome, Timings, Verdict, counted,
 };
 use shardlab_core::{KeyHasher, Members, Scheme};
 
@@ -60,9 +60,10 @@ pub(crate) fn in_words(rows: &[ComparisonRow], keys: &KeySet, timings: Option<&T
 fn balance_in_words(measured: &[(&str, &Measured)], first: &Balance) -> Vec<String> {
     let with = |verdict| named(measured, |row| row.balance.verdict == verdict);
     let mut words = vec![format!(
-        "Balance: with {:.0} keys per node, a perfectly fair random placement shows a coefficient of variation of \
+        "Balance: with {} per node, a perfectly fair random placement shows a coefficient of variation of \
          {:.4} (root mean square).",
-        first.keys_per_node, first.noise_floor_cv
+        counted(format!("{:.0}", first.keys_per_node), "key"),
+        first.noise_floor_cv
     )];
     let (few, structural, chance) = (with(Verdict::TooFewKeys), with(Verdict::Structural), with(Verdict::Chance));
     if !few.is_empty() {

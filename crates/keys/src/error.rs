@@ -208,7 +208,7 @@ pub enum RecordFault {
         found: String,
     },
     /// A row that does not fit its header.
-    #[error("the row has {found} fields, and the header {expected}; quote fields that hold commas")]
+    #[error("the row has {found} field{}, and the header {expected}; quote fields that hold commas", if *found == 1 { "" } else { "s" })]
     Fields {
         /// Fields of the row.
         found: usize,

@@ -1,5 +1,6 @@
 use shardlab_core::rows::{
-    ChangeOutcome, Comparison, ComparisonRow, KeySet, Latency, Measured, Movement, RowOutcome, Timings, six_digits,
+    ChangeOutcome, Comparison, ComparisonRow, KeySet, Latency, Measured, Movement, RowOutcome, Timings, counted,
+    six_digits,
 };
 
 use crate::escape::{for_json, for_markdown, for_terminal};
@@ -27,7 +28,7 @@ pub fn comparison_text(comparison: &Comparison, format: Format, width: Option<u1
         text.push('\n');
     };
     let weighted = if comparison.weighted { " of different weights" } else { "" };
-    line(&format!("{} nodes{weighted}; {}", comparison.nodes, escape(&keys_in_words(&comparison.keys))));
+    line(&format!("{}{weighted}; {}", counted(comparison.nodes, "node"), escape(&keys_in_words(&comparison.keys))));
     line("");
     line(&table.render(format, width));
     for (number, reason) in reasons.0.iter().enumerate() {
@@ -193,7 +194,7 @@ impl Reasons {
 }
 
 fn keys_in_words(keys: &KeySet) -> String {
-    let mut words = format!("{} keys from {}", keys.accepted, keys.description);
+    let mut words = format!("{} from {}", counted(keys.accepted, "key"), keys.description);
     if keys.read != keys.accepted {
         words.push_str(&format!(" ({} read)", keys.read));
     }

@@ -1,7 +1,7 @@
 //! What stands around the tables of a study: how text from outside is made harmless, sizes, and the line
 //! from which the study can be made again.
 
-use shardlab_core::rows::KeySet;
+use shardlab_core::rows::{KeySet, counted};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::Format;
@@ -45,5 +45,5 @@ pub(crate) fn footer(tool: &str, seed: u64, keys: &KeySet) -> String {
 
 /// The keys of a study in its first line.
 pub(crate) fn of_keys(keys: &KeySet) -> String {
-    format!("{} keys from {}", keys.accepted, keys.description)
+    format!("{} from {}", counted(keys.accepted, "key"), keys.description)
 }

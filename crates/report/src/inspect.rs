@@ -59,7 +59,8 @@ fn join(nodes: &[u32]) -> String {
 
 fn keys(inspection: &Inspection) -> String {
     let counted = &inspection.cardinality;
-    let mut words = format!("{} documents from {}", counted.rows, inspection.keys.description);
+    let mut words =
+        format!("{} from {}", shardlab_core::rows::counted(counted.rows, "document"), inspection.keys.description);
     for skipped in &inspection.keys.skipped {
         words.push_str(&format!("; {} skipped: {} (first at {})", skipped.count, skipped.reason, skipped.first_at));
     }

@@ -1,5 +1,5 @@
 use shardlab_core::ResizeOperation;
-use shardlab_core::rows::{Balance, How, OneShardRule, ResizeAlternative, SplitPlan};
+use shardlab_core::rows::{Balance, How, OneShardRule, ResizeAlternative, SplitPlan, counted};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
@@ -28,12 +28,7 @@ pub fn split_plan_text(plan: &SplitPlan, format: Format, width: Option<u16>) -> 
     let goal = plan.to.map_or_else(|| ", what is legal".to_owned(), |to| format!(" to {to}"));
     let routing =
         plan.routing_shards.map_or_else(String::new, |routing_shards| format!(" ({routing_shards} routing shards)"));
-    block(&escape(&format!(
-        "{}: {} {}{routing}{goal}",
-        plan.scheme,
-        plan.from,
-        if plan.from == 1 { "shard" } else { "shards" }
-    )));
+    block(&escape(&format!("{}: {}{routing}{goal}", plan.scheme, counted(plan.from, "shard"))));
     block(&legal(plan).render(format, width));
     let list = |sentences: &[String]| {
         sentences.iter().map(|words| format!("- {}", escape(words))).collect::<Vec<_>>().join("\n")
@@ -70,8 +65,10 @@ pub fn split_plan_text(plan: &SplitPlan, format: Format, width: Option<u16>) -> 
     }
     if let Some(documents) = &plan.documents {
         block(&escape(&format!(
-            "Where {} documents from {} would stand ({}):",
-            documents.keys.accepted, documents.keys.description, documents.change
+            "Where {} from {} would stand ({}):",
+            counted(documents.keys.accepted, "document"),
+            documents.keys.description,
+            documents.change
         )));
         block(&balances(plan).render(format, width));
         if documents.per_shard.len() <= MOST_SHARDS {

@@ -1,4 +1,4 @@
-use shardlab_core::rows::{Answer, Tuning, six_digits};
+use shardlab_core::rows::{Answer, Tuning, counted, six_digits};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
@@ -58,9 +58,13 @@ fn answer_in_words(tuning: &Tuning) -> String {
     let keys = tuning
         .keys
         .as_ref()
-        .map(|keys| format!("; {} documents from {}", keys.accepted, keys.description))
+        .map(|keys| format!("; {} from {}", counted(keys.accepted, "document"), keys.description))
         .unwrap_or_default();
-    let target = format!("{scheme} on {nodes} nodes{weighted}, peak-to-average at most {}{keys}", six_digits(*peak));
+    let target = format!(
+        "{scheme} on {}{weighted}, peak-to-average at most {}{keys}",
+        counted(nodes, "node"),
+        six_digits(*peak)
+    );
     match tuning.value {
         Some(value) if tuning.tried.is_empty() => format!("{target}: {option}={value}"),
         Some(value) => format!("{target}: {option}={value} meets it for {} of all node names", percent(*confidence)),

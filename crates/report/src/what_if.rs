@@ -1,4 +1,4 @@
-use shardlab_core::rows::{Balance, Busiest, CopyLoad, Fate, Flow, LoadChange, NodeFlow, WhatIf};
+use shardlab_core::rows::{Balance, Busiest, CopyLoad, Fate, Flow, LoadChange, NodeFlow, WhatIf, counted};
 
 use crate::frame::{dash, escape_of, footer, list, of_keys, seconds, size, size_or_dash};
 use crate::table::{Format, Table};
@@ -27,12 +27,12 @@ pub fn what_if_text(rows: &WhatIf, format: Format, width: Option<u16>) -> String
         text.push_str("\n\n");
     };
     block(&escape(&format!(
-        "{}: {} on {} nodes → {} on {} nodes; {}",
+        "{}: {} on {} → {} on {}; {}",
         rows.change,
         rows.from,
-        rows.from_nodes,
+        counted(rows.from_nodes, "node"),
         rows.to,
-        rows.to_nodes,
+        counted(rows.to_nodes, "node"),
         of_keys(&rows.keys)
     )));
     block(summary(rows).render(format, width).trim_end());

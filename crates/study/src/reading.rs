@@ -1,7 +1,7 @@
 //! The numbers of a what-if in words.
 
 use shardlab_core::ResizeOperation;
-use shardlab_core::rows::{NodeFlow, Verdict, WhatIf};
+use shardlab_core::rows::{NodeFlow, Verdict, WhatIf, counted};
 
 pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reindex: bool) -> Vec<String> {
     let mut words = vec![moved(rows, operation.is_some())];
@@ -34,8 +34,9 @@ pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reinde
             Verdict::Structural => format!("beyond chance (p {:.1e})", balance.p_value),
         };
         words.push(format!(
-            "{when}: the fullest node holds {:.3} times its fair load, {verdict} at {:.0} keys per node.",
-            balance.peak_to_average, balance.keys_per_node
+            "{when}: the fullest node holds {:.3} times its fair load, {verdict} at {} per node.",
+            balance.peak_to_average,
+            counted(format!("{:.0}", balance.keys_per_node), "key")
         ));
     }
     words

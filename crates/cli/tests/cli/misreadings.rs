@@ -20,7 +20,7 @@ fn a_nodes_file_that_is_nearly_right_is_refused() {
     for (text, words) in [
         ("name,weight\n\"a,1\nb,2\nc,3\n", ":2: a quoted field is never closed"),
         ("name\nb,5\n", ":2: the row has 2 fields, and the header 1"),
-        ("name,weight\nb\n", ":2: the row has 1 fields, and the header 2"),
+        ("name,weight\nb\n", ":2: the row has 1 field, and the header 2"),
         ("name,name\na,b\n", "looks like a header"),
         ("Name,Weight\na,1\n", "looks like a header"),
         ("weight\n3\n", "looks like a header"),

@@ -99,7 +99,7 @@ fn bad_rows_are_told_with_the_line_they_start_on() {
         ]
     );
     let error = read("a.csv", b"_id,x\na,1\nb\n", &strict()).error();
-    assert!(error.contains("a.csv:3: the row has 1 fields, and the header 2"), "{error}");
+    assert!(error.contains("a.csv:3: the row has 1 field, and the header 2"), "{error}");
     assert!(read("a.csv", b"\n_id\n", &strict()).error().contains("a.csv:1: the first line must be the CSV header"));
     assert!(read("a.csv", b"\"_id\n1\n", &strict()).error().contains("a.csv:1: the first line must be the CSV header"));
 }

@@ -79,8 +79,9 @@ fn few(inspection: &Inspection) -> Option<Finding> {
             "few_documents",
             Severity::Harmless,
             format!(
-                "{} documents are few for {largest} nodes: {:.1} a node, and about {empty:.1} nodes stay empty by chance",
-                counted.rows,
+                "{} few for {}: {:.1} a node, and about {empty:.1} nodes stay empty by chance",
+                if counted.rows == 1 { "1 document is".to_owned() } else { format!("{} documents are", counted.rows) },
+                shardlab_core::rows::counted(largest, "node"),
                 counted.rows as f64 / f64::from(largest)
             ) + &separations(inspection).unwrap_or_default(),
             "nothing, if these are all there are; values that stand for many documents have to be tried, not taken for \
