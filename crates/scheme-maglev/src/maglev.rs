@@ -167,7 +167,7 @@ impl Scheme for Maglev {
         let turns = if members.equal_weights() { 0 } else { 8 * u64::from(self.table) };
         // Ids by name, permutations, walks, and the factors of the last turns.
         let nodes = (4 + 8 + 8 + 16) * u64::from(members.len());
-        self.expected_heap_bytes(members) + u64::from(self.table) / 8 + nodes + turns
+        self.expected_heap_bytes(members) + u64::from(self.table) + nodes + turns
     }
 
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {
