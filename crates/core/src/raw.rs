@@ -148,6 +148,14 @@ impl RawChunk {
         self.hashed.push(key);
     }
 
+    /// Appends 64-bit keys that need no hashing, and gives them back.
+    pub fn extend_hashed(&mut self, keys: impl Iterator<Item = u64>) -> &[u64] {
+        debug_assert!(self.ids.is_empty(), "a chunk of ids takes no keys");
+        let start = self.hashed.len();
+        self.hashed.extend(keys);
+        &self.hashed[start..]
+    }
+
     /// Removes all documents and keeps the memory.
     pub fn clear(&mut self) {
         self.ids.clear();

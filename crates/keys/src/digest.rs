@@ -39,9 +39,21 @@ impl Digest {
         self.finish_document();
     }
 
-    pub(crate) fn hashed(&mut self, key: u64) {
-        self.number(key);
-        self.finish_document();
+    /// Keys that need no hashing.
+    pub(crate) fn hashed(&mut self, mut keys: &[u64]) {
+        while !keys.is_empty() {
+            // No further than the stage or the block goes.
+            let room = (STAGE / 8).min(BLOCK - self.in_block).min(keys.len());
+            let (now, later) = keys.split_at(room);
+            let start = self.staged.len();
+            self.staged.resize(start + 8 * now.len(), 0);
+            for (bytes, key) in self.staged[start..].as_chunks_mut().0.iter_mut().zip(now) {
+                *bytes = key.to_le_bytes();
+            }
+            self.in_block += now.len() - 1;
+            self.finish_document();
+            keys = later;
+        }
     }
 
     fn number(&mut self, number: u64) {
@@ -120,6 +132,23 @@ mod tests {
             documents in prop::collection::vec((any::<Vec<u8>>(), any::<Vec<u8>>(), any::<Option<u64>>(), any::<Option<u64>>()), 0..40)
         ) {
             prop_assert_eq!(streamed(&documents), naive(&documents));
+        }
+    }
+
+    #[test]
+    fn keys_are_digested_alike_however_they_come() {
+        let keys: Vec<u64> = (0..2 * BLOCK as u64 + 77).map(|i| i * i).collect();
+        let blocks: Vec<u8> = keys
+            .chunks(BLOCK)
+            .flat_map(|block| {
+                xxh3_64(&block.iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>()).to_le_bytes()
+            })
+            .collect();
+        let expected = format!("{:016x}", xxh3_64(&blocks));
+        for size in [7, 1000, BLOCK, keys.len()] {
+            let mut digest = Digest::default();
+            keys.chunks(size).for_each(|keys| digest.hashed(keys));
+            assert_eq!(digest.hex(), expected, "{size} at a time");
         }
     }
 

@@ -46,14 +46,17 @@ impl Tally {
         }
     }
 
-    /// Counts a key that needs no hashing and appends it to the chunk.
-    pub(crate) fn accept_hashed(&mut self, key: u64, chunk: &mut RawChunk) {
-        self.digest.hashed(key);
-        self.consecutive_duplicates += u64::from(self.accepted > 0 && self.last_hashed == key);
-        self.last_hashed = key;
-        self.read += 1;
-        self.accepted += 1;
-        chunk.push_hashed(key);
+    /// Counts keys that need no hashing and appends them to the chunk.
+    pub(crate) fn accept_hashed(&mut self, keys: impl Iterator<Item = u64>, chunk: &mut RawChunk) {
+        let keys = chunk.extend_hashed(keys);
+        let Some((&first, &last)) = keys.first().zip(keys.last()) else { return };
+        self.digest.hashed(keys);
+        let repeats = keys.windows(2).map(|pair| u64::from(pair[0] == pair[1])).sum::<u64>();
+        self.consecutive_duplicates += repeats + u64::from(self.accepted > 0 && self.last_hashed == first);
+        self.last_hashed = last;
+        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+        self.read += count;
+        self.accepted += count;
     }
 
     /// Counts a record that is left out.

@@ -49,9 +49,7 @@ impl Synthetic {
             if self.rules.routing_required {
                 return Err((0, KeyFault::NoRawKeys));
             }
-            for _ in self.made..end {
-                self.tally.accept_hashed(random.next_u64(), chunk);
-            }
+            self.tally.accept_hashed((self.made..end).map(|_| random.next_u64()), chunk);
         } else {
             let checked = self.rules != KeyRules::default();
             for number in self.made..end {
