@@ -98,8 +98,9 @@ impl<'a> Texts<'a> {
 
     /// All strings in order.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let this = *self;
-        (0..this.len()).map(move |row| this.get(row))
+        let bytes = self.bytes;
+        let mut start = 0;
+        self.ends.iter().map(move |&end| &bytes[std::mem::replace(&mut start, end)..end])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hashes of bytes, and the mixing that schemes use for names and scores.
 
-use shardlab_core::{KeyFault, KeyForm, KeyHasher, KeyRules, RawKey};
+use shardlab_core::{KeyError, KeyFault, KeyForm, KeyHasher, KeyRules, RawBatch, RawKey};
 use shardlab_kernels::Simd;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -36,6 +36,15 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
+/// Hashes what decides the place of each document, where no document can be refused.
+fn hash_placed(batch: &RawBatch<'_>, out: &mut [u64], hash: impl Fn(&[u8]) -> u64) {
+    assert_eq!(batch.ids().len(), out.len(), "as many keys as documents");
+    match batch.routing() {
+        None => out.iter_mut().zip(batch.ids().iter()).for_each(|(slot, id)| *slot = hash(id)),
+        Some(_) => out.iter_mut().zip(batch.iter()).for_each(|(slot, key)| *slot = hash(key.placed())),
+    }
+}
+
 macro_rules! byte_hasher {
     ($(#[$doc:meta])* $type:ident, $name:literal, $bits:literal, $form:ident, $hash:expr) => {
         $(#[$doc])*
@@ -61,6 +70,11 @@ macro_rules! byte_hasher {
 
             fn hash(&self, key: &RawKey<'_>) -> Result<u64, KeyFault> {
                 Ok($hash(key.placed()))
+            }
+
+            fn hash_many(&self, batch: &RawBatch<'_>, out: &mut [u64]) -> Result<(), KeyError> {
+                hash_placed(batch, out, $hash);
+                Ok(())
             }
 
             fn box_clone(&self) -> Box<dyn KeyHasher> {
