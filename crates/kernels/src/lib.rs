@@ -8,6 +8,7 @@ pub mod rendezvous;
 pub mod ring;
 mod simd;
 pub mod table;
+pub mod walk;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

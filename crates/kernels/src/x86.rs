@@ -127,6 +127,20 @@ pub(crate) mod wide {
         unsafe { _mm512_i64gather_epi32::<4>(at, table.as_ptr().cast()) }
     }
 
+    /// The entries of a table of 32 bits at sixteen positions.
+    ///
+    /// # Panics
+    /// A position is not in the table, or the table has 2^31 entries or more.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn gather_u32_by_u32(table: &[u32], at: __m512i) -> __m512i {
+        // Positions of a gather are signed.
+        let entries = i32::try_from(table.len()).expect("a table of fewer than 2^31 entries");
+        assert!(_mm512_cmplt_epu32_mask(at, _mm512_set1_epi32(entries)) == u16::MAX, "a position beyond the table");
+        // SAFETY: all sixteen positions were found to be in the table.
+        unsafe { _mm512_i32gather_epi32::<4>(at, table.as_ptr().cast()) }
+    }
+
     /// The entries of a table of 64 bits at eight positions.
     ///
     /// # Panics

@@ -16,6 +16,7 @@ use shardlab_kernels::mix::{xxh3_u64, xxh3_u64_many};
 use shardlab_kernels::remainder::{Remainder, SignedRemainder};
 use shardlab_kernels::rendezvous::{Halves, Nodes};
 use shardlab_kernels::ring::{Points, STRIDE};
+use shardlab_kernels::walk::{FreeSlots, Walk};
 use shardlab_kernels::{Simd, murmur3, table};
 
 /// More than all vectors of any kernel together, and every tail of each.
@@ -208,6 +209,48 @@ proptest! {
             for (row, text) in texts.iter().enumerate() {
                 prop_assert!(text.is_ascii() || asked.contains(&row), "only ASCII goes through vectors");
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_turn_takes_the_first_free_slot_of_its_walk(
+        table in prop_oneof![1..=70_u32, 31..=33_u32, 500..=600_u32],
+        seeds in prop::collection::vec(any::<(u32, u32)>(), 1..20),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 1..=600),
+    ) {
+        let coprime = |skip: u32| (skip..).find(|&skip| (2..=table).all(|d| skip % d > 0 || table % d > 0)).unwrap();
+        let walks: Vec<Walk> = seeds
+            .iter()
+            .map(|&(next, skip)| Walk { next: next % table, skip: coprime(skip % 1000 + 1) % table })
+            .collect();
+        let turns: Vec<u32> =
+            order.iter().take(table as usize).map(|index| index.index(walks.len()) as u32).collect();
+        // Slot by slot, as it is written down.
+        let (mut taken, mut naive) = (vec![false; table as usize], walks.clone());
+        let expected: Vec<(u32, u32)> = turns
+            .iter()
+            .map(|&turn| {
+                let walk = &mut naive[turn as usize];
+                while taken[walk.next as usize] {
+                    walk.next = (walk.next + walk.skip) % table;
+                }
+                let slot = walk.next;
+                taken[slot as usize] = true;
+                walk.next = (slot + walk.skip) % table;
+                (slot, turn)
+            })
+            .collect();
+        for simd in Simd::available() {
+            let (mut free, mut moving, mut placed) = (FreeSlots::new(table), walks.clone(), Vec::new());
+            free.take_turns(simd, &mut moving, turns.iter().copied(), |slot, turn| placed.push((slot, turn)));
+            prop_assert_eq!(&placed, &expected, "{:?}", simd);
+            prop_assert_eq!(&moving, &naive);
+            let left: Vec<u32> = (0..table).filter(|&slot| !taken[slot as usize]).collect();
+            prop_assert_eq!(free.slots(), left);
         }
     }
 }

@@ -165,9 +165,9 @@ impl Scheme for Maglev {
 
     fn expected_build_bytes(&self, members: &Members) -> u64 {
         let turns = if members.equal_weights() { 0 } else { 8 * u64::from(self.table) };
-        // Ids by name, permutations, walks, and the factors of the last turns.
-        let nodes = (4 + 8 + 8 + 16) * u64::from(members.len());
-        self.expected_heap_bytes(members) + u64::from(self.table) + nodes + turns
+        // Ids by name and entries, permutations, walks with the steps of a look, factors of the last turns.
+        let nodes = (4 + 4 + 8 + 8 + 64 + 16) * u64::from(members.len());
+        self.expected_heap_bytes(members) + u64::from(self.table) / 8 + nodes + turns
     }
 
     fn with(&self, option: &str, value: &str) -> Result<Box<dyn Scheme>, SpecError> {

@@ -1,5 +1,8 @@
 //! The population loop of the paper (NSDI 2016, Listing 1) and the order of turns for weights.
 
+use shardlab_kernels::Simd;
+use shardlab_kernels::walk::{FreeSlots, Walk, step};
+
 use crate::is_prime;
 
 /// The order in which a node prefers slots: offset, offset + skip, offset + 2 skip, … modulo the table.
@@ -14,7 +17,7 @@ pub struct Permutation {
 /// Fills a table: at each turn the node takes the first slot of its permutation that is still free.
 ///
 /// A node whose slot is taken does not lose its turn. The turns, numbers of permutations, end when
-/// the table is full; `place` is told each slot and its node once. Memory beside the table is one byte
+/// the table is full; `place` is told each slot and its node once. Memory beside the table is one bit
 /// a slot and a few words a node, instead of the paper's n permutations.
 ///
 /// # Panics
@@ -32,69 +35,15 @@ pub fn populate(
         let reaches_all = if prime { (1..table).contains(&skip) } else { common_divisor(skip, table) == 1 };
         assert!(offset < table && reaches_all, "{permutation:?} in a table of {table} slots");
     }
-    let mut nodes: Vec<Walk> =
-        permutations.iter().map(|&Permutation { offset, skip }| Walk { next: offset, skip: skip % table }).collect();
-    let mut free = Free::new(table);
+    let walk = |&Permutation { offset, skip }: &Permutation| Walk { next: offset, skip: skip % table };
+    let mut nodes: Vec<Walk> = permutations.iter().map(walk).collect();
+    let mut free = FreeSlots::new(table);
     let mut turns = turns.fuse();
     // A walk meets as many taken slots as the table has slots for each free one. Once that is more
     // than a look at every free slot costs, the rest is shared out in the other way.
     let few = table.isqrt() / 2;
-    for node in turns.by_ref().take((table - few) as usize) {
-        let walk = &mut nodes[node as usize];
-        let slot = free.first(*walk, table);
-        free.take(slot);
-        walk.next = step(slot, walk.skip, table);
-        place(slot, node);
-    }
+    free.take_turns(Simd::best(), &mut nodes, turns.by_ref().take((table - few) as usize), &mut place);
     share_out(nodes, free.slots(), turns, table, place);
-}
-
-/// Where a node stands in its permutation.
-#[derive(Clone, Copy, Debug)]
-struct Walk {
-    next: u32,
-    skip: u32,
-}
-
-/// Whether each slot is free, 1 or 0: a byte each, so that a look is one load.
-struct Free(Vec<u8>);
-
-impl Free {
-    fn new(table: u32) -> Self {
-        Self(vec![1; table as usize])
-    }
-
-    #[inline]
-    fn bit(&self, slot: u32) -> u8 {
-        self.0[slot as usize]
-    }
-
-    fn take(&mut self, slot: u32) {
-        self.0[slot as usize] = 0;
-    }
-
-    /// The first free slot of a walk, of which there must be one. Four slots are looked at together, since a branch for each would
-    /// be foreseen wrongly at nearly every turn.
-    #[inline]
-    fn first(&self, walk: Walk, table: u32) -> u32 {
-        let twice = step(walk.skip, walk.skip, table);
-        let (mut a, mut b) = (walk.next, step(walk.next, walk.skip, table));
-        loop {
-            let (c, d) = (step(a, twice, table), step(b, twice, table));
-            let first_two = self.bit(a) | self.bit(b) << 1;
-            let found = first_two | self.bit(c) << 2 | self.bit(d) << 3;
-            if found != 0 {
-                let (early, late) = (if found & 1 == 1 { a } else { b }, if found & 4 == 4 { c } else { d });
-                return if first_two == 0 { late } else { early };
-            }
-            (a, b) = (step(c, twice, table), step(d, twice, table));
-        }
-    }
-
-    /// The free slots.
-    fn slots(&self) -> Vec<u32> {
-        (0..).zip(&self.0).filter(|&(_, &free)| free == 1).map(|(slot, _)| slot).collect()
-    }
 }
 
 /// Gives the last slots away: at each turn the node takes the one that stands first in its permutation
@@ -144,14 +93,6 @@ fn inverse(skip: u32, table: u32) -> u32 {
         (last_factor, factor) = (factor, last_factor - quotient * factor);
     }
     u32::try_from(last_factor.rem_euclid(table)).unwrap_or_else(|_| unreachable!("less than the table"))
-}
-
-/// (slot + skip) mod table, for both below the table, without their sum: it would wrap for tables above
-/// 2^31, as offset + j · skip would above 2^16.
-#[inline]
-fn step(slot: u32, skip: u32, table: u32) -> u32 {
-    let back = table - skip;
-    if slot >= back { slot - back } else { slot + skip }
 }
 
 fn common_divisor(mut a: u32, mut b: u32) -> u32 {
