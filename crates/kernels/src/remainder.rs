@@ -68,19 +68,24 @@ impl Remainder {
         let n = u64::from(self.divisor);
         let turn = _mm512_set1_epi64(((1_u64 << 32) % n).cast_signed());
         let divisor = _mm512_set1_epi64(n.cast_signed());
-        let narrow_divisor = _mm256_set1_epi32(self.divisor.cast_signed());
+        let narrow_divisor = _mm512_set1_epi32(self.divisor.cast_signed());
         let factor = _mm512_set1_pd(1.0 / f64::from(self.divisor) * (1.0 - 4.0 * f64::EPSILON));
         let low = _mm512_set1_epi64(0xFFFF_FFFF);
-        let (keys, last_keys) = keys.as_chunks::<8>();
-        let (out, last_out) = out.as_chunks_mut::<8>();
-        for (keys, out) in keys.iter().zip(out) {
-            let key = wide::load_u64(keys);
+        // Less than twice the divisor, in the low half of each lane.
+        let nearly = |key: __m512i| {
             let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(key), turn);
             let t = _mm512_add_epi64(high, _mm512_and_si512(key, low));
             let quotient = _mm512_cvttpd_epu64(_mm512_mul_pd(_mm512_cvtepu64_pd(t), factor));
-            let rest = _mm512_sub_epi64(t, _mm512_mul_epu32(quotient, divisor));
-            let rest = _mm512_cvtepi64_epi32(rest);
-            wide::store_u32_half(out, _mm256_min_epu32(rest, _mm256_sub_epi32(rest, narrow_divisor)));
+            _mm512_sub_epi64(t, _mm512_mul_epu32(quotient, divisor))
+        };
+        // Picks the low halves of two vectors, which is one instruction where narrowing each is two.
+        let low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let (keys, last_keys) = keys.as_chunks::<16>();
+        let (out, last_out) = out.as_chunks_mut::<16>();
+        for (keys, out) in keys.iter().zip(out) {
+            let (first, last) = (nearly(wide::load_at(keys, 0)), nearly(wide::load_at(keys, 8)));
+            let rest = _mm512_permutex2var_epi32(first, low_halves, last);
+            wide::store_u32(out, _mm512_min_epu32(rest, _mm512_sub_epi32(rest, narrow_divisor)));
         }
         self.portable(last_keys, last_out);
     }
