@@ -190,7 +190,10 @@ where
     I: Iterator<Item = (u64, NodeId)> + Clone,
 {
     let cell_bits = bits - bits / 2;
-    let bucket_of = |position| cell_of(position, shift) >> cell_bits;
+    // The mask only matters where there is one cell, whose shift would be that of the whole number.
+    let (shift, cells) = (shift.min(63), (1_u64 << bits) - 1);
+    let cell_of = |position: u64| usize::try_from((position >> shift) & cells).unwrap_or(usize::MAX);
+    let bucket_of = |position| cell_of(position) >> cell_bits;
     // Counts stand two buckets late. Summed up, entry b + 1 is then the start of bucket b; placing its
     // points advances it to the start of bucket b + 1, where it belongs.
     let mut starts = vec![0_usize; (1 << (bits / 2)) + 2];
@@ -211,7 +214,7 @@ where
     let mut bucket = Bucket::default();
     for (range, index) in starts.windows(2).zip(index.chunks_exact_mut(1 << cell_bits)) {
         let (positions, owners) = (&mut positions[range[0]..range[1]], &mut owners[range[0]..range[1]]);
-        bucket.sort(positions, owners, index, |position| cell_of(position, shift) & ((1 << cell_bits) - 1));
+        bucket.sort(positions, owners, index, |position| cell_of(position) & ((1 << cell_bits) - 1));
         // Counted from the start of the bucket so far.
         let before = u32::try_from(range[0]).unwrap_or_else(|_| unreachable!("a ring holds fewer than 2^32 points"));
         index.iter_mut().for_each(|points| *points += before);
