@@ -77,6 +77,9 @@ fn hash_block(simd: Simd, bytes: &[u8], start: usize, ends: &[usize], out: &mut 
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
         (Level::Avx512, Some(ends), Some(out)) => unsafe { avx512(bytes, start, ends, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        (Level::Avx2, Some(ends), Some(out)) => unsafe { avx2::block(bytes, start, ends, out) },
         _ => u16::MAX >> (LANES - ends.len()),
     }
 }
@@ -209,5 +212,133 @@ mod lanes {
         hash = _mm512_xor_si512(hash, _mm512_srli_epi32::<13>(hash));
         hash = _mm512_mullo_epi32(hash, _mm512_set1_epi32(second));
         _mm512_xor_si512(hash, _mm512_srli_epi32::<16>(hash))
+    }
+}
+
+/// The same in eight lanes, twice.
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{BLOCK, C1, C2, FINISH, LANES};
+    use crate::x86::half;
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn block(bytes: &[u8], start: usize, ends: &[usize; LANES], out: &mut [u64; LANES]) -> u16 {
+        let (low, high) = out.split_at_mut(8);
+        let middle = ends[7];
+        let first = eight(bytes, start, ends[..8].first_chunk().expect("eight ends"), low);
+        let second = eight(bytes, middle, ends[8..].first_chunk().expect("eight ends"), high);
+        u16::from(first) | u16::from(second) << 8
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn eight(bytes: &[u8], start: usize, ends: &[usize; 8], out: &mut [u64]) -> u8 {
+        let window = &bytes[start..ends[7]];
+        // Positions in a gather are signed numbers of 32 bits.
+        if i32::try_from(window.len()).is_err() {
+            return u8::MAX;
+        }
+        assert!(start <= ends[0] && ends.is_sorted(), "the ends of texts ascend");
+        let relative = ends.map(|end| u32::try_from(end - start).expect("within the window"));
+        let end = half::load_u32(&relative);
+        // Each text begins where the one before it ends.
+        let shifted = _mm256_permutevar8x32_epi32(end, _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6));
+        let begin = _mm256_blend_epi32::<1>(shifted, _mm256_setzero_si256());
+        let length = _mm256_sub_epi32(end, begin);
+        let words = _mm256_srli_epi32::<2>(length);
+
+        let mut hash = _mm256_setzero_si256();
+        let mut letters = _mm256_setzero_si256();
+        let mut word = 0;
+        loop {
+            let there = _mm256_cmpgt_epi32(words, _mm256_set1_epi32(word));
+            if _mm256_testz_si256(there, there) == 1 {
+                break;
+            }
+            let at = _mm256_add_epi32(begin, _mm256_set1_epi32(4 * word));
+            let text = half::gather_bytes(window, there, at);
+            letters = _mm256_or_si256(letters, text);
+            hash = absorb(hash, there, first_units(text));
+            hash = absorb(hash, there, last_units(text));
+            word += 1;
+        }
+
+        // The last one to three letters, out of the last four.
+        let long = _mm256_cmpgt_epi32(length, _mm256_set1_epi32(3));
+        let last = half::gather_bytes(window, long, _mm256_sub_epi32(end, _mm256_set1_epi32(4)));
+        letters = _mm256_or_si256(letters, last);
+        let rest = _mm256_and_si256(length, _mm256_set1_epi32(3));
+        let missing = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(rest));
+        // Where no letter is left, a shift by 32 gives 0.
+        let text = _mm256_srlv_epi32(last, missing);
+        let two = _mm256_cmpgt_epi32(rest, _mm256_set1_epi32(1));
+        hash = absorb(hash, two, first_units(text));
+        // A single unit is the tail, which is scrambled without the rest of a round: 0 leaves the hash.
+        let single = _mm256_blendv_epi8(first_units(text), last_units(text), two);
+        hash = finish(_mm256_xor_si256(hash, scramble(single)), _mm256_slli_epi32::<1>(length));
+
+        let mut hashes = [0; 8];
+        half::store_u32(&mut hashes, hash);
+        for (out, hash) in out.iter_mut().zip(hashes) {
+            *out = hash.into();
+        }
+        let high_bits = _mm256_and_si256(letters, _mm256_set1_epi32(0x8080_8080_u32.cast_signed()));
+        let ascii = _mm256_cmpeq_epi32(high_bits, _mm256_setzero_si256());
+        let done = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_and_si256(ascii, long)));
+        !u8::try_from(done).expect("eight lanes")
+    }
+
+    /// The first two of four letters as UTF-16: in each 32 bits byte 0, nothing, byte 1, nothing. A
+    /// position with the high bit gives 0.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn first_units(text: __m256i) -> __m256i {
+        let pick = _mm_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1);
+        _mm256_shuffle_epi8(text, _mm256_broadcastsi128_si256(pick))
+    }
+
+    /// The last two of four letters as UTF-16.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn last_units(text: __m256i) -> __m256i {
+        let pick = _mm_setr_epi8(2, -1, 3, -1, 6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15, -1);
+        _mm256_shuffle_epi8(text, _mm256_broadcastsi128_si256(pick))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn turn<const BITS: i32, const REST: i32>(number: __m256i) -> __m256i {
+        const { assert!(BITS + REST == 32, "a whole turn has 32 bits") };
+        _mm256_or_si256(_mm256_slli_epi32::<BITS>(number), _mm256_srli_epi32::<REST>(number))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn scramble(block: __m256i) -> __m256i {
+        let spread = _mm256_mullo_epi32(block, _mm256_set1_epi32(C1.cast_signed()));
+        _mm256_mullo_epi32(turn::<15, 17>(spread), _mm256_set1_epi32(C2.cast_signed()))
+    }
+
+    /// The hash after a block in the lanes of the mask, as it was in the others.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn absorb(hash: __m256i, mask: __m256i, block: __m256i) -> __m256i {
+        let turned = turn::<13, 19>(_mm256_xor_si256(hash, scramble(block)));
+        let five = _mm256_add_epi32(turned, _mm256_slli_epi32::<2>(turned));
+        _mm256_blendv_epi8(hash, _mm256_add_epi32(five, _mm256_set1_epi32(BLOCK.cast_signed())), mask)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn finish(hash: __m256i, length: __m256i) -> __m256i {
+        let [first, second] = FINISH.map(u32::cast_signed);
+        let mut hash = _mm256_xor_si256(hash, length);
+        hash = _mm256_xor_si256(hash, _mm256_srli_epi32::<16>(hash));
+        hash = _mm256_mullo_epi32(hash, _mm256_set1_epi32(first));
+        hash = _mm256_xor_si256(hash, _mm256_srli_epi32::<13>(hash));
+        hash = _mm256_mullo_epi32(hash, _mm256_set1_epi32(second));
+        _mm256_xor_si256(hash, _mm256_srli_epi32::<16>(hash))
     }
 }

@@ -237,4 +237,23 @@ pub(crate) mod half {
     use std::arch::x86_64::*;
 
     move_vectors!("avx2", load_u32, store_u32, u32, 8, __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
+
+    /// Four bytes that start at each of eight positions where the lanes of `mask` are all ones, and zeros
+    /// where they are all zeros.
+    ///
+    /// # Panics
+    /// A position whose lane is on, or one of the three after it, is not in the bytes, or there are
+    /// 2^31 bytes or more.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn gather_bytes(bytes: &[u8], mask: __m256i, at: __m256i) -> __m256i {
+        // Positions of a gather are signed, and so are comparisons here: a position from 0 to the last.
+        let last = i32::try_from(bytes.len()).expect("a window below 2^31 bytes") - 4;
+        let below = _mm256_cmpgt_epi32(_mm256_setzero_si256(), at);
+        let beyond = _mm256_or_si256(below, _mm256_cmpgt_epi32(at, _mm256_set1_epi32(last)));
+        assert!(_mm256_testz_si256(beyond, mask) == 1, "a position beyond the bytes");
+        // SAFETY: where the mask is on, the position and the three after it were found to be in the
+        // bytes; where it is off, nothing is read.
+        unsafe { _mm256_mask_i32gather_epi32::<1>(_mm256_setzero_si256(), bytes.as_ptr().cast(), at, mask) }
+    }
 }
