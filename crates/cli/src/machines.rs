@@ -10,8 +10,8 @@ use shardlab_study::Machines;
 /// The flags that place nodes on machines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MachineArgs {
-    /// Machines behind the nodes: node i stands on machine i mod N
-    #[arg(long, value_name = "N", conflicts_with = "machines_file")]
+    /// Machines behind the nodes: node i stands on machine i mod N, and keeps it while it stays
+    #[arg(long, value_name = "N", conflicts_with = "machines_file", allow_negative_numbers = true)]
     machines: Option<u32>,
     /// CSV file that says where each node stands: node,machine
     #[arg(long, value_name = "FILE")]

@@ -19,7 +19,7 @@ pub use comparison::{comparison_csv, comparison_json, comparison_text};
 pub use escape::{for_csv, for_json, for_markdown, for_terminal};
 pub use inspect::inspect_text;
 pub use path::path_text;
-pub use removals::removals_text;
+pub use removals::{removals_csv, removals_text};
 pub use split_plan::split_plan_text;
 pub use table::{Format, Table};
 pub use tune::tune_text;

@@ -1,4 +1,4 @@
-use shardlab_core::rows::Removals;
+use shardlab_core::rows::{Removal, Removals};
 
 use crate::frame::{dash, escape_of, footer, of_keys};
 use crate::table::{Format, Table};
@@ -7,24 +7,14 @@ use crate::units::{percent, ratio};
 /// What each single removal would cost, with the mean and the worst below.
 #[must_use]
 pub fn removals_text(removals: &Removals, format: Format, width: Option<u16>) -> String {
-    let headings = ["node lost", "moved", "needless", "peak after", "largest heir", "inherits", "grows most", "by"];
-    let mut table = Table::new(headings).with_numbers([1, 2, 3, 5, 7]);
+    let mut table = Table::new(HEADINGS).with_numbers([1, 2, 3, 5, 7]);
     for row in &removals.rows {
-        table.row([
-            row.node_name.clone(),
-            percent(row.moved_fraction),
-            percent(row.excess_fraction),
-            ratio(row.peak_after),
-            row.heir.clone(),
-            percent(row.heir_fraction),
-            row.largest_growth_node.clone().unwrap_or_else(dash),
-            row.largest_growth.map_or_else(dash, percent),
-        ]);
+        table.row(cells(row));
+    }
+    if format == Format::Csv {
+        return removals_csv(std::slice::from_ref(removals));
     }
     let table = table.render(format, width);
-    if format == Format::Csv {
-        return table;
-    }
     let escape = escape_of(format);
     let growth = match (removals.worst_growth, &removals.worst_growth_node) {
         (Some(growth), Some(node)) => {
@@ -44,4 +34,32 @@ pub fn removals_text(removals: &Removals, format: Format, width: Option<u16>) ->
         escape(&removals.worst_peak_node),
         footer(&removals.tool, removals.seed, &removals.keys)
     )
+}
+
+/// Removals as comma-separated values: one table, whose first column says what is done about each loss.
+#[must_use]
+pub fn removals_csv(studied: &[Removals]) -> String {
+    let mut table = Table::new(["change"].into_iter().chain(HEADINGS));
+    for removals in studied {
+        for row in &removals.rows {
+            table.row(std::iter::once(removals.change.clone()).chain(cells(row)));
+        }
+    }
+    table.render(Format::Csv, None)
+}
+
+const HEADINGS: [&str; 8] =
+    ["node lost", "moved", "needless", "peak after", "largest heir", "inherits", "grows most", "by"];
+
+fn cells(row: &Removal) -> [String; 8] {
+    [
+        row.node_name.clone(),
+        percent(row.moved_fraction),
+        percent(row.excess_fraction),
+        ratio(row.peak_after),
+        row.heir.clone(),
+        percent(row.heir_fraction),
+        row.largest_growth_node.clone().unwrap_or_else(dash),
+        row.largest_growth.map_or_else(dash, percent),
+    ]
 }

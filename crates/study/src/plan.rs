@@ -53,10 +53,22 @@ pub fn follow(
     let stages: Vec<&Side> =
         std::iter::once(&path.start).chain(path.steps.iter().map_while(|step| step.after.as_ref().ok())).collect();
     if let Some(machines) = &path.machines {
-        stages.iter().try_for_each(|side| machines.places(side.members()).map(drop))?;
+        machines.check_memory(path.steps.len(), path.max_memory)?;
     }
+    let places = path.machines.as_ref().map(|machines| places(machines, &stages)).transpose()?;
     let tally = count(path, &stages, documents, progress)?;
-    rows(path, &stages, &tally, documents.key_set())
+    rows(path, &stages, places.as_deref(), &tally, documents.key_set())
+}
+
+/// The machine of each node at every stage.
+fn places(machines: &Machines, stages: &[&Side]) -> Result<Vec<Vec<usize>>, StudyError> {
+    let mut places = vec![machines.places(stages[0].members())?];
+    for pair in stages.windows(2) {
+        let (from, to) = (pair[0].members(), pair[1].members());
+        let after = machines.places_after(&places[places.len() - 1], &Matching::by_name(from, to), to)?;
+        places.push(after);
+    }
+    Ok(places)
 }
 
 /// Nodes of all stages numbered by name, so that a key's whereabouts can be compared across stages.
@@ -153,7 +165,13 @@ fn count(
     Ok(sum)
 }
 
-fn rows(path: &Path, stages: &[&Side], tally: &Tally, keys: KeySet) -> Result<PathRows, StudyError> {
+fn rows(
+    path: &Path,
+    stages: &[&Side],
+    places: Option<&[Vec<usize>]>,
+    tally: &Tally,
+    keys: KeySet,
+) -> Result<PathRows, StudyError> {
     let total: u64 = tally.times_moved.iter().sum();
     if total == 0 {
         return Err(StudyError::NoKeys);
@@ -175,9 +193,9 @@ fn rows(path: &Path, stages: &[&Side], tally: &Tally, keys: KeySet) -> Result<Pa
                 let moving = cells.iter().filter(|cell| matching.moves(cell.from, cell.to));
                 moving.for_each(|cell| moved.add(&cell.load));
                 cumulative.add(&moved);
-                let machines = path.machines.as_ref();
-                let machines =
-                    machines.map(|machines| machines.rows(from, to, &cells, nothing, path.bandwidth)).transpose()?;
+                let machines = path.machines.as_ref().zip(places).map(|(machines, places)| {
+                    machines.rows((&places[place], &places[place + 1]), &cells, nothing, path.bandwidth)
+                });
                 between_machines = between_machines.zip(machines.as_ref()).map(|(sum, rows)| sum + rows.moved_fraction);
                 StepOutcome::Done(Box::new(StepRows {
                     to: after.scheme.spec(),

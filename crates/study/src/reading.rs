@@ -83,8 +83,10 @@ fn bottleneck(rows: &WhatIf) -> Option<String> {
     };
     let node = rows.per_node.iter().max_by_key(|node| carried(node)).filter(|node| carried(node).1 > 0)?;
     Some(format!(
-        "The bottleneck is node {:?}: {} keys arrive and {} depart.",
-        node.node_name, node.load.keys_moved_in, node.load.keys_moved_out
+        "The bottleneck is node {:?}: it takes {} and gives {}.",
+        node.node_name,
+        counted(node.load.keys_moved_in, "key"),
+        node.load.keys_moved_out
     ))
 }
 
@@ -103,8 +105,10 @@ fn copies(rows: &WhatIf) -> Option<String> {
     }
     if copies.lost_first_owner > 0 {
         words.push_str(&format!(
-            " {} keys lose their first owner: {} of them have a copy elsewhere, {} lose every copy.",
-            copies.lost_first_owner, copies.kept_a_copy, copies.lost_every_copy
+            " The first owner of {} is lost; of these, {} with a copy elsewhere and {} without one.",
+            counted(copies.lost_first_owner, "key"),
+            copies.kept_a_copy,
+            copies.lost_every_copy
         ));
     }
     Some(words)
@@ -113,10 +117,10 @@ fn copies(rows: &WhatIf) -> Option<String> {
 fn heirs(rows: &WhatIf) -> Option<String> {
     let heirs = rows.heirs.as_ref()?;
     let mut words = format!(
-        "Node {:?} inherits the most: {} of the {} keys of the nodes that leave, where an even share is {}.",
+        "Node {:?} inherits the most: {} of the {} of the nodes that leave, where an even share is {}.",
         heirs.largest_node,
         percent(heirs.largest_fraction),
-        heirs.keys,
+        counted(heirs.keys, "key"),
         percent(heirs.even_fraction)
     );
     if let (Some(growth), Some(node)) = (heirs.largest_growth, &heirs.largest_growth_node) {

@@ -55,14 +55,14 @@ pub fn what_if(
         replicas::check(&request.before, request.copies)?;
         replicas::check(&request.after, request.copies)?;
     }
-    if let Some(machines) = &request.machines {
-        machines.places(from)?;
-        machines.places(to)?;
-    }
     let matching = match &request.matched {
         Some(matched) => Matching::new(matched.clone(), to),
         None => Matching::by_name(from, to),
     };
+    if let Some(machines) = &request.machines {
+        machines.check_memory(1, request.max_memory)?;
+        machines.places_after(&machines.places(from)?, &matching, to)?;
+    }
     let tally = count(request, &matching, documents, progress)?;
     Study::new(request, matching, &tally)?.rows(documents, &tally)
 }
@@ -201,8 +201,11 @@ impl<'a> Study<'a> {
         };
         let hash = |side: &Side| if documents.are_hashed() { NO_HASH.to_owned() } else { side.placer.hasher.name() };
         let moved_requests = self.load(|cell| self.moves(cell)).requests;
-        let machines = self.request.machines.as_ref();
-        let machines = machines.map(|machines| machines.rows(from, to, &self.cells, self.nothing(), *bandwidth));
+        let machines = self.request.machines.as_ref().map(|machines| {
+            let places = machines.places(from)?;
+            let after = machines.places_after(&places, &self.matching, to)?;
+            Ok::<_, StudyError>(machines.rows((&places, &after), &self.cells, self.nothing(), *bandwidth))
+        });
         let copies = tally.copies.as_ref().map(|tally_of_copies| {
             let Request { copies, totals, .. } = self.request;
             tally_of_copies.rows((from, to), &self.matching, *copies, totals, &tally.flows)

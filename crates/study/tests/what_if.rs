@@ -434,6 +434,86 @@ fn two_copies_survive_the_loss_of_one_node_and_a_rack_takes_some_with_it() {
     assert!(matches!(what_if(&jump, &mut *documents, &|_| {}), Err(StudyError::NoCopies { .. })));
 }
 
+/// The machine moves of a change that has no say in where nodes stand: the same by a table of machines.
+#[test]
+fn nodes_that_stay_keep_their_machine_whatever_their_place_in_the_list() {
+    let names: Vec<String> = (0..12).map(|node| format!("cache-{node}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let without = |gone: usize| {
+        let left: Vec<&str> =
+            names.iter().enumerate().filter(|&(node, _)| node != gone).map(|(_, name)| *name).collect();
+        named(&left)
+    };
+    let stands: Vec<(String, String)> =
+        names.iter().enumerate().map(|(node, name)| ((*name).to_owned(), (node % 3).to_string())).collect();
+    let by_rule = Machines::round_robin(3).unwrap();
+    let by_table = Machines::table(&stands, "table".to_owned()).unwrap();
+    for spec in ["ring", "rendezvous", "maglev"] {
+        let with = |machines: &Machines, from: &Members, to: &Members| {
+            let machines = Some(machines.clone());
+            let rows = study(&Request { machines, ..request(side(spec, from), side(spec, to)) }, "random:20000");
+            (rows.moves.moved_fraction, rows.machines.unwrap())
+        };
+        for gone in [0, 5, 11] {
+            for (from, to) in [(named(&names), without(gone)), (without(gone), without(gone))] {
+                let (moved, ruled) = with(&by_rule, &from, &to);
+                assert!(ruled.moved_fraction <= moved, "{spec} {gone}: {} between machines", ruled.moved_fraction);
+            }
+            let (_, ruled) = with(&by_rule, &named(&names), &without(gone));
+            let (_, told) = with(&by_table, &named(&names), &without(gone));
+            assert_eq!(
+                (ruled.moved_fraction, ruled.per_machine),
+                (told.moved_fraction, told.per_machine),
+                "{spec} {gone}"
+            );
+        }
+    }
+}
+
+/// A node that came in the middle of a path stays where it came, as the others do.
+#[test]
+fn nodes_keep_their_machine_along_a_path() {
+    let stages =
+        [named(&["a", "b", "c", "d"]), named(&["b", "c", "d"]), named(&["b", "c", "d", "e"]), named(&["d", "e"])];
+    let stands = [("a", "0"), ("b", "1"), ("c", "0"), ("d", "1"), ("e", "1")];
+    let table: Vec<(String, String)> =
+        stands.iter().map(|(node, machine)| ((*node).into(), (*machine).into())).collect();
+    let steps = |machines: Machines| {
+        let path = Path {
+            start: side("ring", &stages[0]),
+            steps: stages[1..]
+                .iter()
+                .map(|members| Step { words: "on".to_owned(), after: Ok(side("ring", members)) })
+                .collect(),
+            machines: Some(machines),
+            bytes: None,
+            weighted: false,
+            bandwidth: None,
+            seed: 42,
+            threads: 1,
+            max_memory: MEMORY,
+        };
+        let mut documents = synthetic(&SyntheticSpec::parse("random:2000").unwrap(), 42, path.start.rules());
+        let rows = follow(&path, &mut *documents, &|_| {}).unwrap();
+        let each = rows.steps.into_iter().map(|step| match step.outcome {
+            StepOutcome::Done(step) => step.machines.unwrap().per_machine,
+            StepOutcome::NotApplicable { not_applicable } => panic!("{not_applicable}"),
+        });
+        each.collect::<Vec<_>>()
+    };
+    assert_eq!(steps(Machines::round_robin(2).unwrap()), steps(Machines::table(&table, "table".to_owned()).unwrap()));
+}
+
+#[test]
+fn more_machines_than_there_is_memory_for_are_refused_before_they_take_it() {
+    let machines = Some(Machines::round_robin(u32::MAX).unwrap());
+    let request = Request { machines, ..request(side("ring", &dense(3)), side("ring", &dense(2))) };
+    let mut documents = synthetic(&SyntheticSpec::parse("random:100").unwrap(), 42, request.before.rules());
+    let refused = what_if(&request, &mut *documents, &|_| {}).unwrap_err();
+    assert!(matches!(refused, StudyError::Memory { .. }), "{refused}");
+    assert!(refused.to_string().starts_with("the rows of 4294967295 machines"), "{refused}");
+}
+
 #[test]
 fn a_split_carries_nothing_between_shards_and_whole_shards_between_machines() {
     for (spec, between) in [("elastic:created=8.15", 2.0 / 3.0), ("elastic:created=9.4", 0.0)] {

@@ -5,7 +5,7 @@ use serde_json::json;
 use shardlab_core::rows::{Removals, WhatIf};
 use shardlab_core::{Change, KeyHasher, KeyRules, Members, Scheme};
 use shardlab_keys::{Documents, SyntheticSpec};
-use shardlab_report::{Format, for_markdown, for_terminal, removals_text, what_if_summary, what_if_text};
+use shardlab_report::{Format, for_markdown, for_terminal, removals_csv, removals_text, what_if_summary, what_if_text};
 use shardlab_study::{
     Columns, Edit, Loss, Outcome, Request, Side, StudyError, Totals, Unmet, edit, removals, unmet_by_what_if, what_if,
 };
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     machines: MachineArgs,
     /// Copies of each key, on its first K distinct owners; for schemes that have an order of owners
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true)]
     replicas: u32,
     /// Bytes of all documents together, such as 600GB; shared out by --weight-field where it is given
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = Size::parse)]
@@ -84,10 +84,10 @@ pub(crate) struct Args {
 #[group(multiple = false, conflicts_with = "to")]
 struct EditArgs {
     /// Append nodes until there are N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     grow_to: Option<u32>,
     /// Drop nodes from the end until there are N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     shrink_to: Option<u32>,
     /// Add a node: NAME or NAME=WEIGHT
     #[arg(long, value_name = "NODE")]
@@ -306,11 +306,11 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
         let refused = json!({ "change": change, "not_applicable": reason, "alternatives": studied });
         return print_as_json(&refused);
     };
-    let tables: Vec<String> = studied.iter().map(|rows| removals_text(rows, format, terminal_width())).collect();
     if format == Format::Csv {
         note(&format!("{} cannot {change}: {reason}", args.from));
-        return print(&tables.join("\n"));
+        return print(&removals_csv(&studied));
     }
+    let tables: Vec<String> = studied.iter().map(|rows| removals_text(rows, format, terminal_width())).collect();
     let escape = if format == Format::Markdown { for_markdown } else { for_terminal };
     let refused = escape(&format!("{} cannot {change}: {reason}.", args.from));
     print_text(&format!("{refused}\n\nWhat people then do, and what it costs:\n\n{}", tables.join("\n")), format)

@@ -186,6 +186,40 @@ fn what_people_do_in_place_of_a_refused_change_has_its_time() {
 }
 
 #[test]
+fn single_losses_are_one_table_that_says_what_is_done_about_each() {
+    for (spec, changes) in [
+        ("ring", &["remove the node"][..]),
+        ("jump", &["close up the list (renumber)", "put the last node in its place"]),
+    ] {
+        let printed = printed(&run(&format!("what-if {spec}:nodes=4 --remove-each {KEYS} --format csv")));
+        let expected: Vec<String> =
+            changes.iter().flat_map(|change| (0..4).map(move |node| format!("{change},{node},"))).collect();
+        let mut lines = printed.lines();
+        assert!(lines.next().unwrap().starts_with("change,node lost,moved,"), "{printed}");
+        let lines: Vec<&str> = lines.collect();
+        assert_eq!(lines.len(), expected.len(), "{printed}");
+        assert!(lines.iter().zip(&expected).all(|(line, start)| line.starts_with(start.as_str())), "{printed}");
+    }
+}
+
+#[test]
+fn more_machines_than_memory_has_room_for_are_refused() {
+    let plan = file("one.toml", "start = \"ring:nodes=3\"\n[[step]]\ngrow_to = 4\n");
+    for line in [
+        format!("what-if ring:nodes=3 --grow-to 4 --machines 4294967295 {KEYS}"),
+        format!("plan {} --machines 4294967295 {KEYS}", plan.path.display()),
+    ] {
+        let error = refusal(&run(&line));
+        assert!(error.contains("the rows of 4294967295 machines") && error.contains("--max-memory"), "{error}");
+    }
+    for flags in ["--grow-to -1", "--shrink-to -1", "--grow-to 4 --machines -1", "--grow-to 4 --replicas -1"] {
+        let error = refusal(&run(&format!("what-if ring:nodes=3 {flags} {KEYS}")));
+        let flag = flags.rsplit("--").next().unwrap().split(' ').next().unwrap();
+        assert!(error.contains("invalid value '-1'") && error.contains(&format!("--{flag} <")), "{error}");
+    }
+}
+
+#[test]
 fn questions_that_are_nearly_right_are_answered_with_what_is() {
     let bare = run(&format!("what-if ring:nodes=3 --grow-to 4 --bytes 600 {KEYS}"));
     printed(&bare);
