@@ -14,7 +14,7 @@ pub(crate) fn splits_of_one(index: Index, shard: u32, parts: u32) -> Vec<RangeSp
         Generation::Djb2 => Vec::new(),
         Generation::ShardsAsRoutingShards => vec![routing_slots(index, shard, parts)],
         Generation::DefaultRoutingShards => vec![routing_slots(index, shard, parts), hash_range(parts)],
-        Generation::ShardCount => vec![residues(index, parts)],
+        Generation::ShardCount => vec![residues(index, shard, parts)],
     }
 }
 
@@ -58,11 +58,12 @@ fn hash_range(parts: u32) -> RangeSplit {
     }
 }
 
-/// A shard s of n becomes s, s + n, s + 2n and so on.
-fn residues(index: Index, parts: u32) -> RangeSplit {
+/// A shard s of n becomes s, s + n, s + 2n and so on: one remainder each.
+fn residues(index: Index, shard: u32, parts: u32) -> RangeSplit {
     let shards = i64::from(index.shards());
     let modulus = index.shards().checked_mul(parts);
-    let ranges = (0..i64::from(parts)).map(|part| (part * shards, (part + 1) * shards - 1)).collect();
+    let remainder = |part: i64| i64::from(shard) + part * shards;
+    let ranges = (0..i64::from(parts)).map(|part| (remainder(part), remainder(part))).collect();
     RangeSplit {
         rule: "residues",
         words: format!(
@@ -98,7 +99,12 @@ mod tests {
                 if index.shard_of(hash) == shard {
                     prop_assert!(split.part_of(key).is_some(), "{:?}", split);
                 }
-                prop_assert!(ranges.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0));
+                let gap = if split.rule == "residues" { i64::from(shards) } else { 1 };
+                prop_assert!(ranges.windows(2).all(|pair| pair[0].1 + gap == pair[1].0));
+                // A key of another shard has no part by a remainder of its own.
+                if split.rule == "residues" && index.shard_of(hash) != shard {
+                    prop_assert_eq!(split.part_of(key), None);
+                }
             }
         }
 
