@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
-mod chart;
 mod comparison;
 mod escape;
+mod figures;
 mod frame;
 mod inspect;
 mod path;
@@ -14,9 +14,9 @@ mod units;
 mod what_if;
 mod wrap;
 
-pub use chart::{ChartError, load_chart};
 pub use comparison::{comparison_csv, comparison_json, comparison_text};
 pub use escape::{for_csv, for_json, for_markdown, for_terminal};
+pub use figures::{ChartError, flow_chart, load_chart, movement_chart, path_chart, split_tree_chart, tuning_chart};
 pub use inspect::inspect_text;
 pub use path::path_text;
 pub use removals::{removals_csv, removals_text};

@@ -4,14 +4,14 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use shardlab_core::{Change, KeyHasher};
 use shardlab_keys::SyntheticSpec;
-use shardlab_report::{for_terminal, path_text};
+use shardlab_report::{for_terminal, path_chart, path_text};
 use shardlab_study::{Edit, Outcome, Side, Step, edit, follow, unmet_by_path};
 
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::machines::MachineArgs;
 use crate::membership::{node, of_spec, weight};
-use crate::output::{TableFormat, print_as_json, print_text, terminal_width};
+use crate::output::{TableFormat, check_place, print_as_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{self, Size};
@@ -27,7 +27,7 @@ const DEFAULT_KEYS: &str = "random:1000000";
                         \"jump:nodes=24\"\n\nOther changes: shrink_to, lose_rack, reweight = \"NAME=WEIGHT\", rename = \
                         \"OLD=NEW\", renumber = \"NAME\".\n\nExamples:\n  shardlab plan growth.toml\n  shardlab plan \
                         growth.toml --keys ids.txt --require 'moved<=0.30' --format json\n  shardlab plan growth.toml --machines \
-                        3\n\nWithout --keys and --synthetic, random:1000000 is studied.")]
+                        3 --chart growth.svg\n\nWithout --keys and --synthetic, random:1000000 is studied.")]
 pub(crate) struct Args {
     /// The plan; "-" is stdin
     #[arg(value_name = "FILE")]
@@ -46,6 +46,9 @@ pub(crate) struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
+    /// Also draw what moves step by step, beside going straight, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,6 +136,9 @@ impl StepEntry {
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.chart {
+        check_place(path)?;
+    }
     let stdin = args.file == Path::new("-");
     let shown = if stdin { "<stdin>".to_owned() } else { for_terminal(&args.file.to_string_lossy()) };
     let text = read(&args.file).with_context(|| format!("cannot read {shown}"))?;
@@ -186,6 +192,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let outcome = follow(&path, &mut *documents, &|progress| bar.show(progress));
     bar.finish();
     let rows = outcome?;
+    if let Some(path) = &args.chart {
+        write_file(path, &path_chart(&rows)?)?;
+    }
     let unmet = unmet_by_path(&rows, &args.gate.require)?;
     match args.format.as_table() {
         Some(format) => print_text(&path_text(&rows, format, terminal_width()), format)?,

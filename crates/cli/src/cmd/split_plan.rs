@@ -1,12 +1,13 @@
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use shardlab_core::{MAX_NODES, Members, Scheme};
-use shardlab_report::split_plan_text;
+use shardlab_report::{split_plan_text, split_tree_chart};
 use shardlab_study::{Reindex, Side, SplitRequest, split_plan};
 
 use crate::input::KeyArgs;
-use crate::output::{TableFormat, print_json, print_text, terminal_width};
+use crate::output::{TableFormat, check_place, print_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size;
@@ -14,7 +15,7 @@ use crate::size;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         shardlab split-plan --shards 6 --created 7.13 --to 54\n  \
-                        shardlab split-plan --shards 5 --created 8.15 --routing-shards 30 --to 30\n  \
+                        shardlab split-plan --shards 5 --created 8.15 --routing-shards 30 --to 30 --chart ways.svg\n  \
                         shardlab split-plan --shards 12 --created 8.15 --to 18 --bytes 600GB --bandwidth 100MB/s\n  \
                         shardlab split-plan --shards 12 --created 8.15 --bytes 480GB --max-shard-size 100GB\n  \
                         shardlab split-plan --shards 1 --created 8.15 --to 5 --bytes 50GB --shard-heap 500MB\n  \
@@ -72,6 +73,9 @@ pub(crate) struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
+    /// Also draw the ways there as a tree in an SVG picture
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 /// Reads a number of shards.
@@ -87,6 +91,9 @@ fn shard_size(text: &str) -> Result<NonZeroU64, String> {
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.chart {
+        check_place(path)?;
+    }
     if args.bandwidth.is_some() && args.bytes.is_none() && args.keys.weight_field.is_none() {
         bail!("--bandwidth needs to know how many bytes there are; give --bytes SIZE, or --weight-field of the keys");
     }
@@ -102,6 +109,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         split_plan(&request, documents.as_deref_mut().map(|it| it as _), weighted, &|progress| bar.show(progress));
     bar.finish();
     let plan = plan?;
+    if let Some(path) = &args.chart {
+        write_file(path, &split_tree_chart(&plan)?)?;
+    }
     match args.format.as_table() {
         Some(format) => print_text(&split_plan_text(&plan, format, terminal_width()), format),
         None => print_json(&serde_json::to_string_pretty(&plan)?),

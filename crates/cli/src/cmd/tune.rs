@@ -1,11 +1,13 @@
+use std::path::PathBuf;
+
 use anyhow::bail;
 use shardlab_keys::Documents;
-use shardlab_report::tune_text;
+use shardlab_report::{tune_text, tuning_chart};
 use shardlab_study::{TuneRequest, tune};
 
 use crate::input::KeyArgs;
 use crate::membership::{NodeArgs, of_spec};
-use crate::output::{TableFormat, print_json, print_text, terminal_width};
+use crate::output::{TableFormat, check_place, print_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 
@@ -21,7 +23,7 @@ enum Timing {
                   with other names: of their mean, of all but a few (--confidence), and of the very names given. \
                   Schemes without such an option are tried at other numbers of nodes, on keys that are \
                   given.\n\nExamples:\n  \
-                  shardlab tune ring --nodes 10 --peak 1.10\n  \
+                  shardlab tune ring --nodes 10 --peak 1.10 --chart peak.svg\n  \
                   shardlab tune maglev --nodes-file nodes.csv --peak 1.01 --timing on\n  \
                   shardlab tune ring --nodes 12 --peak 1.2 --confidence 0.99 --keys orders.csv --routing-field tenant\n  \
                   shardlab tune elastic:created=8.15 --nodes 5 --peak 1.3 --keys orders.csv --routing-field tenant"
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
+    /// Also draw the peak against the values that were tried as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
 }
 
 /// A plain decimal number, without the exponents and names of numbers that Rust also reads.
@@ -72,6 +77,9 @@ fn confidence(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.chart {
+        check_place(path)?;
+    }
     let parsed = shardlab_schemes::parse(&args.spec)?;
     let members = match (args.nodes.members()?, &parsed.membership) {
         (Some(_), Some(_)) => {
@@ -105,6 +113,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let outcome = tune(&request, documents, &|progress| bar.show(progress));
     bar.finish();
     let tuning = outcome?;
+    if let Some(path) = &args.chart {
+        write_file(path, &tuning_chart(&tuning)?)?;
+    }
     match args.format.as_table() {
         Some(format) => print_text(&tune_text(&tuning, format, terminal_width()), format),
         None => print_json(&serde_json::to_string_pretty(&tuning)?),

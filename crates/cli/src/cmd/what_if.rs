@@ -1,11 +1,13 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::json;
 use shardlab_core::rows::{Removals, WhatIf};
 use shardlab_core::{Change, KeyHasher, KeyRules, Members, Scheme};
 use shardlab_keys::{Documents, SyntheticSpec};
-use shardlab_report::{Format, for_markdown, for_terminal, removals_csv, removals_text, what_if_summary, what_if_text};
+use shardlab_report::{
+    Format, flow_chart, for_markdown, for_terminal, removals_csv, removals_text, what_if_summary, what_if_text,
+};
 use shardlab_study::{
     Columns, Edit, Loss, Outcome, Request, Side, StudyError, Totals, Unmet, edit, removals, unmet_by_what_if, what_if,
 };
@@ -14,7 +16,7 @@ use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::machines::MachineArgs;
 use crate::membership::{self, of_spec};
-use crate::output::{TableFormat, note, print, print_as_json, print_text, terminal_width};
+use crate::output::{TableFormat, check_place, note, print, print_as_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
 use crate::size::{self, Requests, Size};
@@ -30,6 +32,7 @@ const DEFAULT_KEYS: &str = "random:10000000";
                         shardlab what-if elastic:shards=12,created=8.15 elastic:shards=18,created=8.15 --bytes 600GB\n  \
                         shardlab what-if elastic:shards=12,created=8.15 elastic:shards=12,created=9.4\n  \
                         shardlab what-if ring:nodes-file=nodes.csv --remove cache-3 --keys ids.txt\n  \
+                        shardlab what-if maglev:nodes=12 --remove 5 --chart flows.svg\n  \
                         shardlab what-if ring:nodes=12 --remove 5 --replicas 3 --requests 50000/s\n  \
                         shardlab what-if jump:nodes=10 --remove 5 --format json")]
 pub(crate) struct Args {
@@ -71,6 +74,9 @@ pub(crate) struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value = "table")]
     format: TableFormat,
+    /// Also draw from where to where keys move as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
     /// Other commands have these flags. Here they would leave open whose nodes they are.
     #[arg(long, hide = true, num_args = 0..=1, value_name = "FILE")]
     nodes_file: Option<Option<String>>,
@@ -152,6 +158,9 @@ fn pair(flag: &str, text: &str, form: &str) -> anyhow::Result<(String, String)> 
 }
 
 pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.chart {
+        check_place(path)?;
+    }
     args.keys.requests_field = args.requests_field.take();
     for (flag, option, given) in
         [("--nodes-file", "nodes-file=a.csv", &args.nodes_file), ("--nodes", "nodes=12", &args.nodes)]
@@ -187,10 +196,19 @@ pub(crate) fn run(mut args: Args) -> anyhow::Result<()> {
         Outcome::Done { after, matched, words } => {
             let request = request(&args, before, *after, matched, words)?;
             let rows = study(&args, &request)?;
+            if let Some(path) = &args.chart {
+                write_file(path, &flow_chart(&rows)?)?;
+            }
             show(&args, &rows)
         }
         Outcome::Refused { words, reason, alternatives } => {
             debug_assert!(edit_asked, "only a change is refused");
+            if args.chart.is_some() {
+                bail!(
+                    "{words}: {reason}. --chart draws one change that can be done; ask for what is done in its place, such \
+                     as a second spec or --renumber NODE, or leave it out"
+                );
+            }
             if args.keys.keys.as_deref() == Some(Path::new("-")) && alternatives.len() > 1 {
                 bail!(
                     "{words}: {reason}. Several alternatives are studied in its place, and stdin can be read once; give --keys a file"
@@ -281,6 +299,7 @@ fn each_removal(args: &Args, before: &Side) -> anyhow::Result<()> {
         ("--requests-field", args.keys.requests_field.is_some()),
         ("--bytes", args.bytes.is_some()),
         ("--bandwidth", args.bandwidth.is_some()),
+        ("--chart", args.chart.is_some()),
     ];
     if let Some((flag, _)) = one_change.iter().find(|(_, given)| *given) {
         bail!("{flag} is for one change and does nothing with --remove-each; take --remove NODE, or leave it out");

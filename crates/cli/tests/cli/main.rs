@@ -8,6 +8,7 @@
 mod common;
 mod contract;
 mod elastic;
+mod figures;
 mod instructions;
 mod interruption;
 mod jump_and_modulo;
