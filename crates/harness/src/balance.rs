@@ -58,8 +58,7 @@ pub fn balance(counts: &[u64], fair: &Fair, shares: Option<&Shares>, rows: usize
     let nodes = counts.len() as f64;
     let total: u64 = counts.iter().sum();
     let keys = total as f64;
-    // With no keys at all there is no load to compare, and every ratio is 0.
-    let spread = Spread::of(counts.iter().zip(fair.fractions()).map(|(&count, p)| safe_ratio(count as f64, keys * p)));
+    let spread = loads(counts, fair);
     let chi_square = if total == 0 {
         0.0
     } else {
@@ -95,6 +94,22 @@ pub fn balance(counts: &[u64], fair: &Fair, shares: Option<&Shares>, rows: usize
         chance_peak: None,
         verdict,
     }
+}
+
+/// The largest load over the fair one, without the rest of a [`Balance`].
+///
+/// # Panics
+/// As for [`balance`].
+#[must_use]
+pub fn peak_to_average(counts: &[u64], fair: &Fair) -> f64 {
+    assert!(!counts.is_empty() && counts.len() == fair.len(), "one count a node");
+    loads(counts, fair).largest
+}
+
+/// The loads over the fair ones. With no keys at all there is no load to compare, and every ratio is 0.
+fn loads(counts: &[u64], fair: &Fair) -> Spread {
+    let keys = counts.iter().sum::<u64>() as f64;
+    Spread::of(counts.iter().zip(fair.fractions()).map(|(&count, p)| safe_ratio(count as f64, keys * p)))
 }
 
 /// The probability that independent, uniform keys leave at least one of the nodes empty; `None`

@@ -11,7 +11,7 @@ mod pass;
 mod reading;
 mod timing;
 
-pub use balance::{Fair, balance, weight_load};
+pub use balance::{Fair, balance, peak_to_average, weight_load};
 pub use chance::{chance_peak, with_chance_peak};
 pub use compare::{Plan, Request, RowRequest};
 pub use drive::drive;

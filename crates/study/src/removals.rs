@@ -1,6 +1,6 @@
 use shardlab_core::rows::{Removal, Removals};
 use shardlab_core::{Change, Members, NodeId, RawBatch};
-use shardlab_harness::{Fair, balance, drive};
+use shardlab_harness::{Fair, drive, peak_to_average};
 use shardlab_keys::{Documents, Progress};
 
 use crate::matching::Matching;
@@ -193,7 +193,7 @@ fn row(
         node_name: before.name(node).into_owned(),
         moved_fraction: fraction(lost.moved),
         excess_fraction: fraction(lost.moved.saturating_sub(minimum)),
-        peak_after: balance(&lost.after, &Fair::of(after), None, 1).peak_to_average,
+        peak_after: peak_to_average(&lost.after, &Fair::of(after)),
         heir: after.name(heir).into_owned(),
         heir_fraction: lost.heirs[heir.index()] as f64 / held as f64,
         largest_growth: growth.map(|(_, growth)| growth),
