@@ -501,6 +501,10 @@ fn titles_state_what_the_numbers_say() {
     still.moved_keys = 0;
     still.matrix.clear();
     assert_eq!(title(&flow_chart(&still).unwrap()), "remove \"node-2\": no key moves");
+    assert_eq!(
+        title(&flow_chart(&what_if(&names(3))).unwrap()),
+        "remove \"node-2\": 10.00 % of the keys move, all off the node that leaves"
+    );
 }
 
 #[test]
@@ -534,6 +538,37 @@ fn cells_of_one_pair_say_its_keys() {
     for line in ["node-0", "node-4", "3", "6", "from node", "to node", "leaves", "stays where it is"] {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }
+}
+
+#[test]
+fn a_node_that_keeps_nothing_is_told_from_one_that_does() {
+    let mut rows = what_if(&names(3));
+    let keeps_nothing = |rows: &WhatIf| seen(&flow_chart(rows).unwrap()).contains("same node, keeps nothing");
+    assert!(!keeps_nothing(&rows));
+    rows.per_node[1].load.keys_out = rows.per_node[1].load.keys_before;
+    assert!(keeps_nothing(&rows));
+}
+
+#[test]
+fn what_stays_in_its_parent_shard_is_green_and_not_called_moved() {
+    let mut rows = what_if(&names(3));
+    rows.left_parent_fraction = Some(0.0);
+    for flow in &mut rows.matrix {
+        flow.data_moves = false;
+    }
+    let within = flow_chart(&rows).unwrap();
+    check(&within);
+    assert_eq!(
+        title(&within),
+        "remove \"node-2\": 10.00 % of the keys get another shard number, none leaves its parent shard"
+    );
+    let moving = flow_chart(&what_if(&names(3))).unwrap();
+    let cells = |picture: &str, colour: &str| {
+        picture.lines().filter(|line| line.starts_with("<rect") && line.contains(colour)).count()
+    };
+    // The darkest blue and the darkest green: two cells of few keys, and the top of the scale.
+    assert!(cells(&moving, "#003E6C") > 0 && cells(&moving, "#00402C") == 0);
+    assert!(cells(&within, "#003E6C") == 0 && cells(&within, "#00402C") > 0);
 }
 
 #[test]

@@ -63,6 +63,8 @@ struct Cell {
     data_moves: bool,
     /// Whether a node is here both row and column.
     diagonal: bool,
+    /// Whether such a node keeps any of its keys.
+    stays: bool,
 }
 
 struct Field {
@@ -96,11 +98,14 @@ pub fn flow_chart(rows: &WhatIf) -> Result<String, ChartError> {
     }
     let lineage = rows.left_parent_fraction.is_some();
     let mut meanings = vec![(Role::Quiet, "stays where it is")];
+    if field.cells.iter().any(|cell| cell.diagonal && !cell.stays) {
+        meanings.push((Role::Grid, "same node, keeps nothing"));
+    }
     if lineage {
         meanings.push((Role::OtherShade(4), "another shard number, in its parent shard"));
     }
     if field.columns.marked.contains(&true) {
-        meanings.push((Role::Fourth, "joins"));
+        meanings.push((Role::Third, "joins"));
     }
     if field.rows.marked.contains(&true) {
         meanings.push((Role::Bad, "leaves"));
@@ -133,10 +138,10 @@ fn finding(rows: &WhatIf) -> String {
     let fate = |wanted: Fate| rows.per_node.iter().filter(|node| node.fate == wanted).count();
     match (fate(Fate::Joins), fate(Fate::Leaves)) {
         (joins, 0) if joins > 0 && rows.monotone => {
-            words.push_str(&format!(", all onto the {} that join", counted(joins, "node")));
+            words.push_str(&format!(", all onto the {}", with_verb(joins, "joins", "join")));
         }
         (0, leaves) if leaves > 0 && rows.monotone => {
-            words.push_str(&format!(", all off the {} that leave", counted(leaves, "node")));
+            words.push_str(&format!(", all off the {}", with_verb(leaves, "leaves", "leave")));
         }
         _ => {}
     }
@@ -149,19 +154,24 @@ fn finding(rows: &WhatIf) -> String {
     words
 }
 
+/// "node that joins" or "3 nodes that join".
+fn with_verb(nodes: usize, one: &str, several: &str) -> String {
+    if nodes == 1 { format!("node that {one}") } else { format!("{nodes} nodes that {several}") }
+}
+
 /// Sorts the flows into cells. Nodes stand in the order of the membership after, those that leave below.
 fn field(rows: &WhatIf) -> Field {
     let mut row_of_name: BTreeMap<&str, usize> = BTreeMap::new();
     let mut before: Vec<(String, bool)> = Vec::new();
     let mut after: Vec<(String, bool)> = Vec::new();
-    let mut stays: Vec<(usize, usize)> = Vec::new();
+    let mut stays: Vec<(usize, usize, bool)> = Vec::new();
     for node in &rows.per_node {
         if node.fate != Fate::Leaves {
             after.push((node.node_name.clone(), node.fate == Fate::Joins));
         }
         if node.fate != Fate::Joins {
             if node.fate == Fate::Stays {
-                stays.push((before.len(), after.len() - 1));
+                stays.push((before.len(), after.len() - 1, node.load.keys_before > node.load.keys_out));
             }
             row_of_name.insert(&node.node_name, before.len());
             before.push((node.node_name.clone(), node.fate == Fate::Leaves));
@@ -178,8 +188,10 @@ fn field(rows: &WhatIf) -> Field {
     let each = before.len().max(after.len()).div_ceil(MOST_BINS).max(1);
     let (rows_side, columns) = (Axis::new(before, each), Axis::new(after, each));
     let mut cells = vec![Cell::default(); rows_side.bins() * columns.bins()];
-    for (row, column) in stays {
-        cells[row / rows_side.each * columns.bins() + column / columns.each].diagonal = true;
+    for (row, column, any) in stays {
+        let cell = &mut cells[row / rows_side.each * columns.bins() + column / columns.each];
+        cell.diagonal = true;
+        cell.stays |= any;
     }
     for flow in &rows.matrix {
         let Some(row) = row_of_name.get(flow.from_name.as_str()) else { continue };
@@ -243,7 +255,8 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
         let ((x, y), number) = (place(row, column), mean(row, column, here));
         let shade = shading.shade(number);
         let role = match here {
-            Cell { keys: 0, diagonal: true, .. } => Role::Quiet,
+            Cell { keys: 0, stays: true, .. } => Role::Quiet,
+            Cell { keys: 0, diagonal: true, .. } => Role::Grid,
             Cell { keys: 0, .. } => continue,
             Cell { data_moves: true, .. } => Role::Shade(shade),
             _ => Role::OtherShade(shade),
@@ -278,7 +291,7 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
             canvas.upright((x + cell / 2.0, top - 10.0), name, Side::Start, Role::Ink, NAME);
         }
         if field.columns.is_marked(bin) {
-            canvas.rectangle((x, top - 7.0), (x + cell - gap, top - 3.0), Role::Fourth);
+            canvas.rectangle((x, top - 7.0), (x + cell - gap, top - 3.0), Role::Third);
         }
     }
     canvas.text((f64::midpoint(left, right), canvas.top + 10.0), "to node", Side::Middle, Role::Muted);

@@ -199,7 +199,8 @@ fn rewritten(way: &ResizeAlternative) -> String {
     } else if way.how == How::Reindex {
         "rewrites every document".to_owned()
     } else {
-        format!("copies the files of the index {copies} times")
+        let times = if copies == 1.0 { "once".to_owned() } else { format!("{copies} times") };
+        format!("copies the files of the index {times}")
     }
 }
 
