@@ -626,3 +626,17 @@ fn a_narrow_terminal_gets_lines_that_fit() {
     // Where nobody looks, nothing is wrapped.
     assert!(split_plan_text(&plan, Format::Terminal, None).lines().any(|line| line.chars().count() > 150));
 }
+
+#[test]
+fn counts_that_are_no_whole_numbers_are_refused_in_words() {
+    for (arguments, expected) in [
+        ("--shards 4 --created 8.15 --docs -2", "whole number from 0"),
+        ("--shards 4 --created 8.15 --docs 1.5", "whole number from 0"),
+        ("--shards 4 --created 8.15 --to 8 --only-shard -1", "by its number, from 0 on"),
+        ("--shards 4 --created 8.15 --to 8 --only-shard a", "by its number, from 0 on"),
+    ] {
+        let output = shardlab(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{arguments}: {said}");
+    }
+}

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
     bytes: Option<u64>,
     /// Documents of the index [default: those of --keys or --synthetic]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = documents)]
     docs: Option<u64>,
     /// Find the least legal count that keeps shards at or below this size
     #[arg(long, value_name = "SIZE", requires = "bytes", allow_hyphen_values = true, value_parser = shard_size)]
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = size::parse)]
     shard_heap: Option<u64>,
     /// Cut this shard alone, the others staying as they are, by each rule that could
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = shard_number)]
     only_shard: Option<u32>,
     /// Parts to cut the one shard into
     #[arg(long, value_name = "K", default_value_t = 2, requires = "only_shard", allow_negative_numbers = true,
@@ -84,6 +84,14 @@ fn shards(text: &str) -> Result<u32, String> {
         Ok(count) if (1..=MAX_NODES).contains(&count) && text.bytes().all(|byte| byte.is_ascii_digit()) => Ok(count),
         _ => Err(format!("a number of shards is a whole number from 1 to {MAX_NODES}")),
     }
+}
+
+fn documents(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a number of documents is a whole number from 0 to 2^64 - 1".to_owned())
+}
+
+fn shard_number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a shard is named by its number, from 0 on".to_owned())
 }
 
 fn shard_size(text: &str) -> Result<NonZeroU64, String> {
