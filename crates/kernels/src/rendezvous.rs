@@ -102,27 +102,24 @@ impl Nodes {
     /// machine has.
     fn portable_best(&self, key: Halves) -> u32 {
         const BLOCK: usize = 8;
-        let (mut best, mut at) = (0, 0);
-        let mut keep = |scores: &[u32], first: usize| {
-            for (position, &score) in (first..).zip(scores) {
-                if score > best {
-                    (best, at) = (score, position);
-                }
-            }
-            best
-        };
         let (low, last_low) = self.low.as_chunks::<BLOCK>();
         let (high, last_high) = self.high.as_chunks::<BLOCK>();
-        let mut so_far = 0;
+        let (mut best, mut at) = (0, 0);
         for (block, (low, high)) in low.iter().zip(high).enumerate() {
             let scores: [u32; BLOCK] = std::array::from_fn(|i| key.score(Halves { low: low[i], high: high[i] }));
-            if scores.iter().fold(false, |higher, &score| higher | (score > so_far)) {
-                so_far = keep(&scores, block * BLOCK);
+            if scores.iter().fold(false, |higher, &score| higher | (score > best)) {
+                for (position, score) in (block * BLOCK..).zip(scores) {
+                    if score > best {
+                        (best, at) = (score, position);
+                    }
+                }
             }
         }
-        let last = last_low.iter().zip(last_high).map(|(&low, &high)| key.score(Halves { low, high }));
-        for (i, score) in last.enumerate() {
-            keep(&[score], low.len() * BLOCK + i);
+        for (position, (&low, &high)) in (low.len() * BLOCK..).zip(last_low.iter().zip(last_high)) {
+            let score = key.score(Halves { low, high });
+            if score > best {
+                (best, at) = (score, position);
+            }
         }
         u32::try_from(at).expect("fewer than 2^32 nodes")
     }

@@ -35,7 +35,7 @@ fn keys() -> impl Strategy<Value = Vec<u64>> {
 /// Numbers at powers of two and around them, and any others.
 fn around_powers(most: u32) -> impl Strategy<Value = u32> {
     let power = (0..=31_u32, -2_i64..=2).prop_map(|(bit, by)| u32::try_from(((1_i64 << bit) + by).max(1)).unwrap());
-    prop_oneof![power, 1..=most, 1..=2000_u32].prop_map(move |n| n.min(most))
+    prop_oneof![power, 1..=most, 1..=2000_u32, 1..=1_u32 << 20].prop_map(move |n| n.min(most))
 }
 
 /// Runs a kernel at every level of this machine and at every start within a vector, and compares each

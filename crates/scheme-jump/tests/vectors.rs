@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use shardlab_core::{Members, NodeId, Scheme};
+use shardlab_kernels::Simd;
+use shardlab_kernels::jump::jump_many;
 use shardlab_scheme_jump::{Jump, Rounding, jump};
 
 /// The rows of a file with a header line, without its comments.
@@ -21,6 +23,13 @@ fn check(text: &str, column: usize, rounding: Rounding) -> usize {
         assert_eq!(jump(key, n, rounding), expected, "key {key}, n {n}, {rounding:?}");
         let sharder = Jump { rounding }.build(&Members::dense(n).unwrap()).unwrap();
         assert_eq!(sharder.shard(key), NodeId(expected));
+        // Random keys hardly ever part the roundings, so that these must go through every kernel as well:
+        // a whole vector of them, and what is left over.
+        for simd in Simd::available() {
+            let mut buckets = [u32::MAX; 19];
+            jump_many(simd, &[key; 19], n, rounding, &mut buckets);
+            assert_eq!(buckets, [expected; 19], "key {key}, n {n}, {rounding:?}, {simd:?}");
+        }
         checked += 1;
     }
     checked
