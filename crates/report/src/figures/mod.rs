@@ -18,6 +18,7 @@ pub use canvas::ChartError;
 pub use flows::flow_chart;
 pub use load::load_chart;
 pub use movement::movement_chart;
+pub(crate) use palette::style_sheet;
 pub use path::path_chart;
 pub use split_tree::split_tree_chart;
 pub use tuning::tuning_chart;

@@ -104,7 +104,7 @@ const fn between(least: [u8; 3], most: [u8; 3], shade: u8) -> [u8; 3] {
 }
 
 /// The style sheet. It speaks of pictures of this class alone, since it may stand in a page with others.
-pub(super) fn style_sheet() -> String {
+pub(crate) fn style_sheet() -> String {
     let hex = |[red, green, blue]: [u8; 3]| format!("#{red:02X}{green:02X}{blue:02X}");
     let mut sheet = ".shardlab-figure{max-width:100%;height:auto}\n@media (prefers-color-scheme:dark){\n".to_owned();
     for role in Role::all() {
