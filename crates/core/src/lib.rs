@@ -20,5 +20,5 @@ pub use members::{MAX_NODES, Members, MembersError, Node};
 pub use placer::{Hashed, Mapped, MappedError, Placer, Step};
 pub use raw::{RawBatch, RawChunk, RawKey, TextColumn, Texts};
 pub use refusal::{Refusal, RefusalKind, ResizeOperation};
-pub use scheme::{About, Disruption, Knob, OptionDoc, Promises, Resizing, Scheme};
+pub use scheme::{About, Disruption, Knob, LookupGrowth, OptionDoc, Promises, Resizing, Scheme};
 pub use sharder::{LeastShrink, NodeId, Period, RangeSplit, Resizable, RoutingSpread, Sharder, Shares, TopK};

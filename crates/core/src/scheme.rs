@@ -50,6 +50,30 @@ pub struct OptionDoc {
     pub meaning: &'static str,
 }
 
+/// How the steps of a lookup grow with the number of nodes n. A table that outgrows a cache makes equal steps
+/// slower; that is not counted here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LookupGrowth {
+    /// The same for every n.
+    Constant,
+    /// With the logarithm of n.
+    Logarithmic,
+    /// With n.
+    Linear,
+}
+
+impl LookupGrowth {
+    /// The word in every output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Constant => "constant",
+            Self::Logarithmic => "with ln n",
+            Self::Linear => "with n",
+        }
+    }
+}
+
 /// What a table of schemes says about one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
@@ -61,6 +85,8 @@ pub struct About {
     pub bad_at: &'static str,
     /// The time of a lookup as a closed form.
     pub lookup_cost: &'static str,
+    /// How that grows with the number of nodes.
+    pub lookup_growth: LookupGrowth,
     /// The heap as a closed form, in bytes.
     pub heap_cost: &'static str,
     /// The options, in alphabetical order.

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use shardlab_core::rows::{ChangeOutcome, Comparison, Measured, Movement, RowOutcome, Verdict};
 use shardlab_core::{
-    About, BuildError, Change, Disruption, Members, Node, NodeId, Promises, Resizing, Scheme, Sharder, SpecError,
-    Unsupported,
+    About, BuildError, Change, Disruption, LookupGrowth, Members, Node, NodeId, Promises, Resizing, Scheme, Sharder,
+    SpecError, Unsupported,
 };
 use shardlab_harness::{CompareError, Impossible, Plan, Request, RowRequest};
 use shardlab_keys::{SyntheticSpec, distinct, synthetic};
@@ -288,6 +288,7 @@ const LIAR: About = About {
     good_for: "tests",
     bad_at: "everything else",
     lookup_cost: "one remainder",
+    lookup_growth: LookupGrowth::Constant,
     heap_cost: "0",
     options: &[],
 };

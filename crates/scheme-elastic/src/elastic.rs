@@ -1,6 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Disruption, KeyHasher, KeyRules, MAX_NODES, Members, OptionDoc, Promises, Resizing, Scheme,
-    Sharder, SpecError,
+    About, BuildError, Disruption, KeyHasher, KeyRules, LookupGrowth, MAX_NODES, Members, OptionDoc, Promises,
+    Resizing, Scheme, Sharder, SpecError,
 };
 use shardlab_hash::{Djb2, EsMurmur3, Partitioned};
 
@@ -15,6 +15,7 @@ const ABOUT: About = About {
     good_for: "finding where documents of an index stand, and what a split, shrink or reindex costs",
     bad_at: "counts that are no factors of one another: those need a reindex, which moves nearly everything",
     lookup_cost: "two multiplications",
+    lookup_growth: LookupGrowth::Constant,
     heap_cost: "0",
     options: &[
         OptionDoc {

@@ -1,6 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
-    Step, Unsupported,
+    About, BuildError, Change, Disruption, LookupGrowth, Members, NodeId, OptionDoc, Promises, Resizing, Scheme,
+    Sharder, SpecError, Step, Unsupported,
 };
 use shardlab_kernels::Simd;
 use shardlab_kernels::jump::{Rounding, jump, jump_many};
@@ -12,6 +12,7 @@ const ABOUT: About = About {
     good_for: "numbered shards that only join and leave at the end",
     bad_at: "a node in the middle that fails; weights",
     lookup_cost: "H_n steps (7.5 at n = 1000)",
+    lookup_growth: LookupGrowth::Logarithmic,
     heap_cost: "0",
     options: &[OptionDoc {
         name: "rounding",

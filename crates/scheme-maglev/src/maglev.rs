@@ -1,5 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Disruption, Knob, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
+    About, BuildError, Disruption, Knob, LookupGrowth, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder,
+    SpecError,
 };
 use shardlab_hash::{mix64, name_hash};
 
@@ -18,6 +19,7 @@ const ABOUT: About = About {
     bad_at: "changes: a few keys move between survivors, more the fewer slots there are for each node; every change \
              fills the whole table anew",
     lookup_cost: "two products and one read of the table",
+    lookup_growth: LookupGrowth::Constant,
     heap_cost: "2 M up to 65536 nodes, else 4 M, with M slots",
     options: &[OptionDoc {
         name: "table",

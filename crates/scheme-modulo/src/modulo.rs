@@ -1,6 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Change, Disruption, Members, NodeId, OptionDoc, Period, Promises, Resizing, Scheme, Sharder,
-    Shares, SpecError, Step, Unsupported,
+    About, BuildError, Change, Disruption, LookupGrowth, Members, NodeId, OptionDoc, Period, Promises, Resizing,
+    Scheme, Sharder, Shares, SpecError, Step, Unsupported,
 };
 use shardlab_kernels::Simd;
 use shardlab_kernels::remainder::{Remainder, SignedRemainder};
@@ -10,6 +10,7 @@ const ABOUT: About = About {
     good_for: "a number of nodes that never changes",
     bad_at: "resizing: n to n+1 moves n/(n+1) of the keys; keys with a common divisor",
     lookup_cost: "one remainder",
+    lookup_growth: LookupGrowth::Constant,
     heap_cost: "0",
     options: &[OptionDoc {
         name: "signed",

@@ -1,6 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Change, Disruption, Members, NodeId, Promises, Resizing, Scheme, Sharder, SpecError, Step, TopK,
-    Unsupported,
+    About, BuildError, Change, Disruption, LookupGrowth, Members, NodeId, Promises, Resizing, Scheme, Sharder,
+    SpecError, Step, TopK, Unsupported,
 };
 
 use crate::score::{cost, seed};
@@ -11,6 +11,7 @@ const ABOUT: About = About {
     good_for: "few nodes, exact balance and weights, replicas, any change at the least possible movement",
     bad_at: "many nodes: every lookup scores them all",
     lookup_cost: "n scores of two 32-bit products each; with unequal weights also about ln n logarithms",
+    lookup_growth: LookupGrowth::Linear,
     heap_cost: "12 n, with unequal weights 20 n",
     options: &[],
 };

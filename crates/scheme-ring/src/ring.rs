@@ -1,5 +1,6 @@
 use shardlab_core::{
-    About, BuildError, Disruption, Knob, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder, SpecError,
+    About, BuildError, Disruption, Knob, LookupGrowth, Members, NodeId, OptionDoc, Promises, Resizing, Scheme, Sharder,
+    SpecError,
 };
 use shardlab_hash::{mix64, name_hash};
 
@@ -19,6 +20,7 @@ const ABOUT: About = About {
     good_for: "nodes that come and go by name, weights, replicas on distinct nodes",
     bad_at: "balance with few points: loads stray by 1/sqrt(vnodes); memory and build time grow with points",
     lookup_cost: "one cell of an index and four comparisons, whatever n; two or three cache misses on a large ring",
+    lookup_growth: LookupGrowth::Constant,
     heap_cost: "12 P + 4 C + 40, with P = vnodes * total weight points and C = min(2^24, next power of two of P)",
     options: &[OptionDoc {
         name: "vnodes",

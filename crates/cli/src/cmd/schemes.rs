@@ -110,6 +110,7 @@ fn as_json(schemes: &[Box<dyn Scheme>]) -> serde_json::Value {
             "weights": promises.weights,
             "order_free": promises.order_free,
             "lookup_cost": about.lookup_cost,
+            "lookup_growth": about.lookup_growth.as_str(),
             "heap_cost": about.heap_cost,
             "options": options.collect::<Vec<_>>(),
             "citation": promises.citation,
