@@ -6,7 +6,6 @@ mod peers;
 #[path = "../support/published.rs"]
 mod published;
 mod record;
-mod scale;
 #[path = "../support/mod.rs"]
 mod support;
 mod targets;
@@ -15,6 +14,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use shardlab_core::rows::Scaling;
+use shardlab_harness::{Sweep, SweepError};
 
 #[derive(Debug, Parser)]
 #[command(name = "measure")]
@@ -38,6 +39,9 @@ enum What {
         /// Bytes that a table may take while it is built
         #[arg(long)]
         max_memory: u64,
+        /// To ten thousand nodes alone, in seconds
+        #[arg(long)]
+        short: bool,
     },
 }
 
@@ -49,10 +53,16 @@ fn main() -> anyhow::Result<()> {
     let json = match Cli::parse_from(arguments).what {
         What::Peers { names } => serde_json::to_value(peers::run(simd, names.as_deref())?)?,
         What::Record => serde_json::to_value(record::run(simd))?,
-        What::Scale { max_memory } => serde_json::to_value(scale::run(max_memory))?,
+        What::Scale { max_memory, short } => serde_json::to_value(scale(max_memory, short)?)?,
     };
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, &json)?;
     writeln!(out)?;
     Ok(())
+}
+
+fn scale(max_memory: u64, short: bool) -> Result<Scaling, SweepError> {
+    let schemes = shardlab_schemes::comparison_rows();
+    let sweep = if short { Sweep::short(&schemes, max_memory) } else { Sweep::full(&schemes, max_memory) };
+    sweep.run(&mut |scheme, nodes| eprintln!("{scheme} with {nodes} nodes"))
 }

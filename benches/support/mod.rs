@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use shardlab_core::{KeyHasher, Members, NodeId, RawChunk, RawKey, Scheme, Sharder};
+pub(crate) use shardlab_harness::random_keys;
 
 /// Enough that no branch predictor learns them: their seeds stand in every id of a record.
 pub(crate) const KEYS: usize = 1 << 16;
@@ -18,12 +19,6 @@ pub(crate) fn criterion() -> Criterion {
         .sample_size(20)
         .nresamples(10_000)
         .configure_from_args()
-}
-
-/// Independent keys, the same in every run: SplitMix64 from the seed.
-pub(crate) fn random_keys(count: usize, seed: u64) -> Vec<u64> {
-    let golden = 0x9E37_79B9_7F4A_7C15_u64;
-    (1..=count as u64).map(|i| shardlab_hash::mix64(seed.wrapping_add(i.wrapping_mul(golden)))).collect()
 }
 
 /// The letters of automatic ids.

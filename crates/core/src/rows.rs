@@ -10,6 +10,7 @@ mod machines;
 mod moves;
 mod path;
 mod replicas;
+mod scaling;
 mod split_plan;
 mod tune;
 mod what_if;
@@ -22,6 +23,7 @@ pub use machines::{MachineFlow, MachineRows, Removal, Removals};
 pub use moves::{Busiest, BusyNode, LoadChange, MoveFractions};
 pub use path::{PathRows, PathStep, StepOutcome, StepRows};
 pub use replicas::{CopyLoad, Heir, Heirs, ReplicaRows};
+pub use scaling::{GrowthPoint, Scaling, SchemeGrowth};
 pub use split_plan::{
     ChildShards, Costs, How, OneShard, OneShardPart, OneShardRule, PredictedDocuments, PredictedShard,
     ResizeAlternative, ResizeBytes, ResizeStep, ShardFit, ShardSize, SplitPlan, Spread,

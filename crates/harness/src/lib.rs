@@ -9,6 +9,7 @@ mod memory;
 mod movement;
 mod pass;
 mod reading;
+mod scaling;
 mod timing;
 
 pub use balance::{Fair, balance, peak_to_average, weight_load};
@@ -18,6 +19,7 @@ pub use drive::drive;
 pub use error::{CompareError, Impossible};
 pub use memory::is_available;
 pub use movement::{ideal_fraction, minimum_keys};
+pub use scaling::{Sweep, SweepError, random_keys};
 pub use timing::{
     BATCH, Cycle, Floor, Samples, Schedule, Task, batches, build_time, chain, documents, interleaved, nearest_rank,
     singles,

@@ -61,7 +61,8 @@ pub(crate) enum TimingError {
 
 pub(crate) fn measure(subjects: &[Subject<'_>], members: &Members) -> Result<Timed, TimingError> {
     for (row, subject) in subjects.iter().enumerate() {
-        batch_equals_singles(subject).map_err(|result| TimingError::Impossible(row, result))?;
+        batch_equals_singles(subject.sharder, first_batch(subject.keys))
+            .map_err(|result| TimingError::Impossible(row, result))?;
     }
     let floor = Floor::new(members.clone());
     let floor_keys = subjects.first().map_or([0].as_slice(), |subject| subject.keys);
@@ -161,13 +162,17 @@ fn shuffled(keys: &[u64]) -> Vec<u64> {
     shuffled
 }
 
+/// As many keys as a batch has, or all where there are fewer.
+pub(crate) fn first_batch(keys: &[u64]) -> &[u64] {
+    &keys[..keys.len().min(BATCH)]
+}
+
 /// Outside the timed span: what is timed answers the same both ways.
-fn batch_equals_singles(subject: &Subject<'_>) -> Result<(), Impossible> {
-    let keys = &subject.keys[..subject.keys.len().min(BATCH)];
+pub(crate) fn batch_equals_singles(sharder: &dyn Sharder, keys: &[u64]) -> Result<(), Impossible> {
     let mut out = vec![NodeId(0); keys.len()];
-    subject.sharder.shard_many(keys, &mut out);
+    sharder.shard_many(keys, &mut out);
     for (&key, &batch) in keys.iter().zip(&out) {
-        let single = subject.sharder.shard(key);
+        let single = sharder.shard(key);
         if single != batch {
             return Err(Impossible::BatchDiffers { key, single: single.0, batch: batch.0 });
         }
@@ -178,8 +183,7 @@ fn batch_equals_singles(subject: &Subject<'_>) -> Result<(), Impossible> {
 /// The sum of the node numbers of the first batch of keys: two programs that measured the same thing
 /// print the same sum.
 fn answers_sum(subject: &Subject<'_>) -> u64 {
-    let keys = &subject.keys[..subject.keys.len().min(BATCH)];
-    keys.iter().map(|&key| u64::from(subject.sharder.shard(key).0)).sum()
+    first_batch(subject.keys).iter().map(|&key| u64::from(subject.sharder.shard(key).0)).sum()
 }
 
 /// The median time of several builds in nanoseconds, fewer where one takes long.
