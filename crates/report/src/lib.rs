@@ -5,6 +5,7 @@ mod escape;
 mod figures;
 mod frame;
 mod inspect;
+pub mod page;
 mod path;
 mod removals;
 mod split_plan;
