@@ -178,7 +178,8 @@ fn advised(scheme: &dyn Scheme, nodes: u32) -> Result<Box<dyn Scheme>, String> {
     let advice = scheme.knob().and_then(|knob| Some((knob, knob.advised_per_node?)));
     let Some((knob, per_node)) = advice else { return Ok(scheme.box_clone()) };
     if nodes > MOST_NODES_OF_A_GROWING_TABLE {
-        return Err(format!("its table would have more than {MOST_NODES_OF_A_GROWING_TABLE} times {per_node} cells"));
+        let most = u64::from(MOST_NODES_OF_A_GROWING_TABLE) * u64::from(per_node);
+        return Err(format!("with the {per_node} cells a node that it advises, its table would have more than {most}"));
     }
     let wanted = nodes.checked_mul(per_node).filter(|wanted| *wanted > knob.value);
     let Some(wanted) = wanted else { return Ok(scheme.box_clone()) };
@@ -247,7 +248,10 @@ mod tests {
         let specs: Vec<&str> = scaling.schemes[0].sizes.iter().map(|size| size.spec.as_str()).collect();
         assert_eq!(specs, ["maglev:table=101", "maglev:table=1009"]);
         let beyond = advised(&*schemes[0], MOST_NODES_OF_A_GROWING_TABLE + 1).unwrap_err();
-        assert!(beyond.contains("more than 100000 times 100 cells"), "{beyond}");
+        assert!(
+            beyond.ends_with("100 cells a node that it advises, its table would have more than 10000000"),
+            "{beyond}"
+        );
     }
 
     #[test]

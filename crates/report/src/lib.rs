@@ -17,7 +17,10 @@ mod wrap;
 
 pub use comparison::{comparison_csv, comparison_json, comparison_text};
 pub use escape::{for_csv, for_json, for_markdown, for_terminal};
-pub use figures::{ChartError, flow_chart, load_chart, movement_chart, path_chart, split_tree_chart, tuning_chart};
+pub use figures::{
+    ChartError, cost_growth_chart, flow_chart, load_chart, lookup_growth_chart, movement_chart, path_chart,
+    split_tree_chart, tuning_chart,
+};
 pub use inspect::inspect_text;
 pub use path::path_text;
 pub use removals::{removals_csv, removals_text};

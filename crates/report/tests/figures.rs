@@ -5,11 +5,15 @@ use proptest::prelude::*;
 use roxmltree::Document;
 use shardlab_core::ResizeOperation;
 use shardlab_core::rows::{
-    Balance, ChancePeak, ChangeOutcome, Comparison, ComparisonRow, Costs, Fate, Flow, How, KeySet, LoadChange,
-    Measured, MoveFractions, Movement, Movements, NodeCount, NodeFlow, PathRows, PathStep, ResizeAlternative,
-    ResizeStep, RowOutcome, SplitPlan, StepOutcome, StepRows, Tried, Tuning, Verdict, WhatIf,
+    Balance, ChancePeak, ChangeOutcome, Comparison, ComparisonRow, Costs, Fate, Flow, GrowthPoint, How, KeySet,
+    LoadChange, Measured, MoveFractions, Movement, Movements, NodeCount, NodeFlow, PathRows, PathStep,
+    ResizeAlternative, ResizeStep, RowOutcome, Scaling, SchemeGrowth, SplitPlan, StepOutcome, StepRows, Tried, Tuning,
+    Verdict, WhatIf,
 };
-use shardlab_report::{flow_chart, load_chart, movement_chart, path_chart, split_tree_chart, tuning_chart};
+use shardlab_report::{
+    cost_growth_chart, flow_chart, load_chart, lookup_growth_chart, movement_chart, path_chart, split_tree_chart,
+    tuning_chart,
+};
 
 /// What somebody who wants to harm a reader calls a node.
 const EVIL: &str =
@@ -351,6 +355,40 @@ fn split_plan(words: &str) -> SplitPlan {
     }
 }
 
+/// Three schemes from 10 nodes on: one that costs nothing, one that grows, one that stops early.
+fn scaling(name: &str) -> Scaling {
+    let growth = |scheme: &str, nodes: &[u32], many_ns: fn(f64) -> f64, bytes_a_node: u64, stops: Option<String>| {
+        let point = |&nodes: &u32| {
+            let ns = many_ns(f64::from(nodes));
+            let heap_bytes = u64::from(nodes) * bytes_a_node;
+            let build_ns = 800.0 + 40.0 * heap_bytes as f64;
+            GrowthPoint { nodes, spec: scheme.to_owned(), single_ns: 2.0 * ns, many_ns: ns, build_ns, heap_bytes }
+        };
+        SchemeGrowth {
+            scheme: scheme.to_owned(),
+            lookup_cost: "n steps".to_owned(),
+            heap_cost: "12 n".to_owned(),
+            sizes: nodes.iter().map(point).collect(),
+            stops,
+        }
+    };
+    let stops = Some(format!("before 10000 nodes: there are no more shards for {name}"));
+    let all = [10, 100, 1000, 10_000];
+    let mut grows = growth("table", &all, |nodes| 4.0 + nodes / 5.0, 12, None);
+    grows.sizes[3].spec = format!("table:size=9973,of={name}");
+    Scaling {
+        max_memory: 1_000_000_000,
+        keys: 1 << 20,
+        seed: 9,
+        measured_on: Some(format!("machine {name}, 2026-01-01")),
+        schemes: vec![
+            growth("formula", &all, |_| 0.6, 0, None),
+            grows,
+            growth(name, &all[..3], |nodes| 0.5 + nodes / 1e4, 0, stops),
+        ],
+    }
+}
+
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|node| format!("node-{node}")).collect()
 }
@@ -365,6 +403,8 @@ fn all(text: &str) -> Vec<String> {
         path_chart(&path(text)).unwrap(),
         tuning_chart(&tuning(text)).unwrap(),
         split_tree_chart(&split_plan(text)).unwrap(),
+        lookup_growth_chart(&scaling(text)).unwrap(),
+        cost_growth_chart(&scaling(text)).unwrap(),
     ]
 }
 
@@ -472,6 +512,78 @@ fn splits_are_drawn_as_a_tree() {
 }
 
 #[test]
+fn the_growth_of_lookups_is_drawn_with_what_stops_early() {
+    let picture = lookup_growth_chart(&scaling("shards")).unwrap();
+    check(&picture);
+    insta::assert_snapshot!(picture);
+}
+
+#[test]
+fn the_growth_of_cost_is_drawn_with_a_place_for_nothing() {
+    let picture = cost_growth_chart(&scaling("shards")).unwrap();
+    check(&picture);
+    insta::assert_snapshot!(picture);
+}
+
+/// Whether the rectangles around any two texts of one picture touch.
+fn overlapping(picture: &str) -> Option<(String, String)> {
+    let document = Document::parse(picture).unwrap();
+    let boxes =
+        document.descendants().filter(|node| node.tag_name().name() == "text" && node.attribute("transform").is_none());
+    let boxes: Vec<_> = boxes
+        .map(|node| {
+            let (left, right) = extent(node);
+            let (y, size) = (node.attribute("y").unwrap(), node.attribute("font-size").unwrap());
+            let (y, size): (f64, f64) = (y.parse().unwrap(), size.parse().unwrap());
+            (left, right, y, size, node.text().unwrap_or_default().trim().to_owned())
+        })
+        .collect();
+    boxes.iter().enumerate().find_map(|(at, one)| {
+        let other = boxes[at + 1..]
+            .iter()
+            .find(|other| one.0 < other.1 && other.0 < one.1 && (one.2 - other.2).abs() < one.3.min(other.3) * 0.8)?;
+        Some((one.4.clone(), other.4.clone()))
+    })
+}
+
+#[test]
+fn growth_that_was_not_measured_or_is_one_point_is_drawn_too() {
+    let mut rows = scaling("shards");
+    for growth in &mut rows.schemes {
+        growth.sizes.truncate(1);
+    }
+    for chart in [lookup_growth_chart, cost_growth_chart] {
+        check(&chart(&rows).unwrap());
+    }
+    assert_eq!(
+        title(&lookup_growth_chart(&rows).unwrap()),
+        "At 10 nodes a lookup takes from 0.50 ns (shards) to 6.00 ns (table)"
+    );
+    rows.schemes.truncate(1);
+    assert_eq!(title(&lookup_growth_chart(&rows).unwrap()), "At 10 nodes a lookup takes 0.60 ns (formula)");
+    assert_eq!(
+        title(&cost_growth_chart(&rows).unwrap()),
+        "At 10 nodes the table takes 0 B in every scheme, and building takes up to 800 ns (formula)"
+    );
+    rows.schemes[0].sizes.clear();
+    for chart in [lookup_growth_chart, cost_growth_chart] {
+        let picture = chart(&rows).unwrap();
+        check(&picture);
+        assert_eq!(title(&picture), "Nothing was measured");
+    }
+}
+
+#[test]
+fn a_record_without_a_machine_is_read_and_drawn() {
+    let mut rows = scaling("shards");
+    rows.measured_on = None;
+    let stored = serde_json::to_value(&rows).unwrap();
+    assert!(stored.get("measured_on").is_none());
+    assert_eq!(serde_json::from_value::<Scaling>(stored).unwrap(), rows);
+    check(&lookup_growth_chart(&rows).unwrap());
+}
+
+#[test]
 fn titles_state_what_the_numbers_say() {
     assert_eq!(
         title(&load_chart(&comparison("skewed")).unwrap()),
@@ -502,6 +614,14 @@ fn titles_state_what_the_numbers_say() {
     still.matrix.clear();
     assert_eq!(title(&flow_chart(&still).unwrap()), "remove \"node-2\": no key moves");
     assert_eq!(
+        title(&lookup_growth_chart(&scaling("shards")).unwrap()),
+        "At 10000 nodes a lookup takes from 0.60 ns (formula) to 2.00 µs (table); 1 of 3 schemes stop before"
+    );
+    assert_eq!(
+        title(&cost_growth_chart(&scaling("shards")).unwrap()),
+        "At 10000 nodes the table takes from 0 B (formula) to 120 kB (table), and building takes up to 4.80 ms (table); 1 of 3 schemes stop before"
+    );
+    assert_eq!(
         title(&flow_chart(&what_if(&names(3))).unwrap()),
         "remove \"node-2\": 10.00 % of the keys move, all off the node that leaves"
     );
@@ -529,6 +649,10 @@ fn a_thousand_nodes_are_drawn_in_at_most_a_hundred_bins_each_way() {
     let picture = flow_chart(&what_if(&names(1001))).unwrap();
     check(&picture);
     assert!(seen(&picture).contains("Each cell is the mean of 11 × 11 pairs of nodes"), "{}", seen(&picture));
+    // The one node that leaves is marked, though the others of its group stay: once beside the field, once in the key.
+    let marks = picture.lines().filter(|line| line.starts_with("<rect") && line.contains("#D55E00")).count();
+    assert_eq!(marks, 2);
+    assert!(seen(&picture).contains("a node that leaves is among them"), "{}", seen(&picture));
     assert!(picture.lines().count() < 2000, "{} lines", picture.lines().count());
 }
 
@@ -600,6 +724,47 @@ proptest! {
         for picture in all(&format!("{text}{odd}")) {
             check(&picture);
         }
+    }
+
+    #[test]
+    fn names_of_lines_never_touch_whatever_they_are_near(
+        lines in prop::collection::vec((1..5_usize, prop::collection::vec(0.3..1e6_f64, 4), 0..2_u64), 1..12)
+    ) {
+        let mut rows = scaling("shards");
+        let like = rows.schemes[0].clone();
+        rows.schemes = lines
+            .iter()
+            .enumerate()
+            .map(|(at, (sizes, times, bytes))| {
+                let mut growth = like.clone();
+                growth.scheme = format!("scheme-{at}");
+                for (size, ns) in growth.sizes.iter_mut().zip(times) {
+                    (size.many_ns, size.build_ns) = (*ns, 1e3 * ns);
+                    size.heap_bytes = bytes * u64::from(size.nodes);
+                }
+                growth.sizes.truncate(*sizes);
+                growth
+            })
+            .collect();
+        for picture in [lookup_growth_chart(&rows).unwrap(), cost_growth_chart(&rows).unwrap()] {
+            check(&picture);
+            prop_assert_eq!(overlapping(&picture), None);
+        }
+    }
+
+    #[test]
+    fn any_stored_numbers_are_drawn_inside_the_picture(
+        nodes in any::<[u32; 3]>(), times in any::<[f64; 3]>(), heap in any::<u64>()
+    ) {
+        let mut rows = scaling("a");
+        for growth in &mut rows.schemes {
+            for ((size, nodes), ns) in growth.sizes.iter_mut().zip(nodes).zip(times) {
+                (size.nodes, size.single_ns, size.many_ns, size.build_ns) = (nodes, ns, ns, ns);
+                size.heap_bytes = heap;
+            }
+        }
+        check(&lookup_growth_chart(&rows).unwrap());
+        check(&cost_growth_chart(&rows).unwrap());
     }
 
     #[test]

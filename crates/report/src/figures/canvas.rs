@@ -41,10 +41,39 @@ pub(super) enum Side {
     End,
 }
 
+/// The form of a mark, which tells lines apart for those who cannot by colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Disc,
+    Square,
+    Up,
+    Diamond,
+    Down,
+    Ring,
+    Cross,
+}
+
+impl Shape {
+    pub(super) const ALL: [Self; 7] =
+        [Self::Disc, Self::Square, Self::Up, Self::Diamond, Self::Down, Self::Ring, Self::Cross];
+
+    /// The corners of one with corners, as parts of its radius from its middle.
+    const fn corners(self) -> &'static [(f64, f64)] {
+        match self {
+            Self::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Self::Up => &[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)],
+            Self::Diamond => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
+            Self::Down => &[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)],
+            Self::Disc | Self::Ring | Self::Cross => &[],
+        }
+    }
+}
+
 enum Item {
     Rectangle { corners: [(f64, f64); 2], role: Role, filled: bool },
     Line { points: Vec<(f64, f64)>, role: Role, width: u32, dashed: bool },
     Dot { at: (f64, f64), radius: i32, role: Role },
+    Area { corners: Vec<(f64, f64)>, role: Role },
     Text { at: (f64, f64), words: String, side: Side, role: Role, size: f64, upright: bool },
 }
 
@@ -128,6 +157,27 @@ impl Canvas {
         self.items.push(Item::Dot { at, radius, role });
     }
 
+    /// A mark of a line, so many pixels from its middle to its edge.
+    pub(super) fn mark(&mut self, at: (f64, f64), radius: i32, shape: Shape, role: Role) {
+        let by = f64::from(radius);
+        match shape {
+            Shape::Disc => self.dot(at, radius, role),
+            Shape::Ring => {
+                self.dot(at, radius, role);
+                self.dot(at, radius - 2, Role::Paper);
+            }
+            Shape::Cross => {
+                for turn in [-by, by] {
+                    self.line([(at.0 - by, at.1 - turn), (at.0 + by, at.1 + turn)], role, 2);
+                }
+            }
+            _ => {
+                let corner = |(x, y): &(f64, f64)| (at.0 + x * by, at.1 + y * by);
+                self.items.push(Item::Area { corners: shape.corners().iter().map(corner).collect(), role });
+            }
+        }
+    }
+
     /// A line of text, its middle at the height of the place, cut where the picture ends.
     pub(super) fn text(&mut self, at: (f64, f64), words: &str, side: Side, role: Role) {
         let (before, behind) = (at.0 - 4.0, WIDTH - at.0 - 4.0);
@@ -197,6 +247,9 @@ impl Canvas {
                 }
                 Item::Dot { at, radius, role } => {
                     area.draw(&Circle::new(*at, *radius, role.colour().filled()))?;
+                }
+                Item::Area { corners, role } => {
+                    area.draw(&Polygon::new(corners.clone(), role.colour().filled()))?;
                 }
                 Item::Text { at, words, side, role, size, upright } => {
                     let place = match side {

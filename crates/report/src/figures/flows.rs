@@ -49,9 +49,9 @@ impl Axis {
         self.each.min(self.names.len() - bin * self.each)
     }
 
-    /// Whether all nodes of a bin are marked.
+    /// Whether any node of a bin is marked.
     fn is_marked(&self, bin: usize) -> bool {
-        self.marked[bin * self.each..].iter().take(self.each).all(|marked| *marked)
+        self.marked[bin * self.each..].iter().take(self.each).any(|marked| *marked)
     }
 }
 
@@ -105,10 +105,10 @@ pub fn flow_chart(rows: &WhatIf) -> Result<String, ChartError> {
         meanings.push((Role::OtherShade(4), "another shard number, in its parent shard"));
     }
     if field.columns.marked.contains(&true) {
-        meanings.push((Role::Third, "joins"));
+        meanings.push((Role::Third, if each > 1 { "a node that joins is among them" } else { "joins" }));
     }
     if field.rows.marked.contains(&true) {
-        meanings.push((Role::Bad, "leaves"));
+        meanings.push((Role::Bad, if each > 1 { "a node that leaves is among them" } else { "leaves" }));
     }
     canvas.key(&meanings);
     for flow in rows.matrix.iter().take(MOST_BINS) {

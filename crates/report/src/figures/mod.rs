@@ -5,10 +5,12 @@
 
 mod canvas;
 mod flows;
+mod growth;
 mod load;
 mod movement;
 mod palette;
 mod path;
+mod place;
 mod scale;
 mod split_tree;
 mod tuning;
@@ -16,6 +18,7 @@ mod words;
 
 pub use canvas::ChartError;
 pub use flows::flow_chart;
+pub use growth::{cost_growth_chart, lookup_growth_chart};
 pub use load::load_chart;
 pub use movement::movement_chart;
 pub(crate) use palette::style_sheet;

@@ -27,6 +27,10 @@ pub(super) enum Role {
     Third,
     /// Their bluish green.
     Fourth,
+    /// Violet. It and brown are not of theirs: their other colours are too light for lines on a light page.
+    Fifth,
+    /// Brown.
+    Sixth,
     /// Text on the darker half of a scale (on a dark page the brighter half).
     OnStrong,
     /// Text on the other half.
@@ -40,6 +44,10 @@ pub(super) enum Role {
 }
 
 impl Role {
+    /// The colours of lines, of which no two look alike to readers with a weakness for red or green.
+    pub(super) const LINES: [Self; 7] =
+        [Self::Good, Self::Bad, Self::Fourth, Self::Third, Self::Ink, Self::Fifth, Self::Sixth];
+
     /// The text that can be read on a shade.
     pub(super) const fn on_shade(shade: u8) -> Self {
         match shade {
@@ -51,8 +59,10 @@ impl Role {
 
     /// Every role.
     fn all() -> impl Iterator<Item = Self> {
-        use Role::{Bad, Fourth, Good, Grid, Ink, Muted, OnMiddle, OnStrong, OnWeak, Paper, Quiet, Third};
-        [Paper, Ink, Muted, Grid, Quiet, Good, Bad, Third, Fourth, OnStrong, OnMiddle, OnWeak]
+        use Role::{
+            Bad, Fifth, Fourth, Good, Grid, Ink, Muted, OnMiddle, OnStrong, OnWeak, Paper, Quiet, Sixth, Third,
+        };
+        [Paper, Ink, Muted, Grid, Quiet, Good, Bad, Third, Fourth, Fifth, Sixth, OnStrong, OnMiddle, OnWeak]
             .into_iter()
             .chain((0..SHADES).map(Self::Shade))
             .chain((0..SHADES).map(Self::OtherShade))
@@ -71,6 +81,8 @@ impl Role {
             Self::Bad => ([213, 94, 0], [255, 140, 66]),
             Self::Third => ([170, 68, 127], [221, 142, 187]),
             Self::Fourth => ([0, 127, 93], [64, 201, 162]),
+            Self::Fifth => ([124, 58, 237], [150, 110, 255]),
+            Self::Sixth => ([110, 60, 20], [160, 122, 62]),
             Self::OnStrong => ([254, 254, 254], [16, 16, 16]),
             Self::OnWeak => ([18, 18, 18], [240, 240, 240]),
             Self::OnMiddle => ([8, 8, 8], [15, 15, 15]),
@@ -152,7 +164,7 @@ mod tests {
             let (light, dark) = role.rgb();
             assert!(contrast(light, paper) >= 4.5 && contrast(dark, dark_paper) >= 4.5, "{role:?}");
         }
-        for role in [Role::Good, Role::Bad, Role::Third, Role::Fourth] {
+        for role in Role::LINES {
             let (light, dark) = role.rgb();
             assert!(contrast(light, paper) >= 3.0 && contrast(dark, dark_paper) >= 3.0, "{role:?}");
         }
@@ -161,6 +173,47 @@ mod tests {
                 let ((light, dark), (on_light, on_dark)) = (role.rgb(), Role::on_shade(shade).rgb());
                 let found = (contrast(light, on_light), contrast(dark, on_dark));
                 assert!(found.0 >= 4.5 && found.1 >= 4.5, "{role:?}: {found:?}");
+            }
+        }
+    }
+
+    /// Where a colour lies in the space L*a*b* for eyes whose cones mix the linear channels so.
+    fn seen(colour: [u8; 3], eyes: [[f64; 3]; 3]) -> [f64; 3] {
+        let linear = colour.map(|channel| (f64::from(channel) / 255.0).powf(2.2));
+        let mixed = |row: [f64; 3]| row.iter().zip(linear).map(|(weight, part)| weight * part).sum::<f64>().max(0.0);
+        let [red, green, blue] = eyes.map(mixed);
+        let [x, y, z] = [
+            (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505,
+            0.2126 * red + 0.7152 * green + 0.0722 * blue,
+            (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.0888,
+        ]
+        .map(|part| if part > 0.008_856 { part.cbrt() } else { 7.787 * part + 16.0 / 116.0 });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    #[test]
+    fn lines_can_be_told_apart_by_readers_with_any_cones() {
+        // Everybody; without red and without green cones as Machado, Oliveira and Fernandes simulate it (2009).
+        let eyes = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [
+                [0.152_286, 1.052_583, -0.204_868],
+                [0.114_503, 0.786_281, 0.099_216],
+                [-0.003_882, -0.048_116, 1.051_998],
+            ],
+            [[0.367_322, 0.860_646, -0.227_968], [0.280_085, 0.672_501, 0.047_413], [-0.011_820, 0.042_940, 0.968_881]],
+        ];
+        for (at, one) in Role::LINES.iter().enumerate() {
+            for other in &Role::LINES[at + 1..] {
+                for eyes in eyes {
+                    let ((one_light, one_dark), (other_light, other_dark)) = (one.rgb(), other.rgb());
+                    for (a, b) in [(one_light, other_light), (one_dark, other_dark)] {
+                        let (a, b) = (seen(a, eyes), seen(b, eyes));
+                        let apart = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                        // A difference of about 2 is the least that anybody sees.
+                        assert!(apart >= 12.0, "{one:?} and {other:?}: {apart:.1}");
+                    }
+                }
             }
         }
     }

@@ -60,7 +60,8 @@ pub fn path_chart(rows: &PathRows) -> Result<String, ChartError> {
         canvas.text((scale.at(value), bottom + 14.0), &format!("{word} %"), Side::Middle, Role::Muted);
     }
     let mut middle = top + ROW / 2.0;
-    for row in &drawn {
+    for (place, row) in drawn.iter().enumerate() {
+        let has_next = drawn.get(place + 1).is_some_and(|next| next.refused.is_none());
         canvas.text_in((MARGIN, middle), &row.words, Side::Start, Role::Ink, LEFT - MARGIN - 10.0);
         if let Some(reason) = &row.refused {
             canvas.text_in(
@@ -75,8 +76,10 @@ pub fn path_chart(rows: &PathRows) -> Result<String, ChartError> {
             let had_to = row.before + row.minimum;
             canvas.rectangle((at(row.before), middle - 7.0), (at(had_to), middle + 7.0), Role::Good);
             canvas.rectangle((at(had_to), middle - 7.0), (at(row.after), middle + 7.0), Role::Bad);
-            // The bar below begins where this one ends.
-            canvas.line([(at(row.after), middle - 7.0), (at(row.after), middle + ROW - 7.0)], Role::Muted, 1);
+            if has_next {
+                // The bar below begins where this one ends.
+                canvas.line([(at(row.after), middle - 7.0), (at(row.after), middle + ROW - 7.0)], Role::Muted, 1);
+            }
             let words = format!("+{} = {}", percent(row.after - row.before), percent(row.after));
             canvas.text((at(row.after) + 6.0, middle), &words, Side::Start, Role::Ink);
             canvas.describe(&format!(

@@ -47,6 +47,28 @@ impl Scale {
         ticks
     }
 
+    /// Powers of ten for an axis by factors, at least so many pixels apart; where fewer than two of them lie on
+    /// it, the round numbers that do.
+    pub(super) fn powers(&self, apart: f64) -> Vec<f64> {
+        let is_power = |(mantissa, power, _): (f64, f64, usize)| (mantissa == 1.0).then_some(power);
+        let mut powers: Vec<f64> = mantissas().filter_map(is_power).filter(|power| self.has(*power)).collect();
+        if let [one, next, ..] = powers[..] {
+            let every = (apart / (self.at(next) - self.at(one)).abs()).ceil().max(1.0);
+            let mut place = 0.0;
+            powers.retain(|_| {
+                place += 1.0;
+                (place - 1.0) % every == 0.0
+            });
+            return powers;
+        }
+        self.ticks(apart).into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// Whether a value lies between the ends.
+    fn has(&self, value: f64) -> bool {
+        (self.from * 0.999_999..=self.to * 1.000_001).contains(&value)
+    }
+
     fn steps(&self, apart: f64) -> Vec<(f64, String)> {
         let most = ((self.end - self.start).abs() / apart).max(1.0);
         let wide = |step: &(f64, f64, usize)| (self.to - self.from) / (step.0 * step.1) <= most;
@@ -65,7 +87,7 @@ impl Scale {
 
     fn factors(&self) -> Vec<(f64, String)> {
         let within = mantissas().map(|(mantissa, power, decimals)| (mantissa * power, decimals));
-        let within = within.filter(|(value, _)| (self.from * 0.999_999..=self.to * 1.000_001).contains(value));
+        let within = within.filter(|(value, _)| self.has(*value));
         within.map(|(value, decimals)| (value, format!("{value:.decimals$}"))).collect()
     }
 }
@@ -114,6 +136,13 @@ mod tests {
         assert_eq!(words(Scale::linear(0.97, 1.03, 0.0, 200.0)), ["0.98", "1.00", "1.02"]);
         assert_eq!(words(Scale::linear(0.0, 1.0, 0.0, 300.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(words(Scale::logarithmic(1.0, 1000.0, 0.0, 200.0)), ["1", "10", "100", "1000"]);
+    }
+
+    #[test]
+    fn powers_of_ten_stand_where_there_are_two_and_other_round_numbers_where_there_are_not() {
+        assert_eq!(Scale::logarithmic(8.0, 2e4, 0.0, 340.0).powers(50.0), [10.0, 100.0, 1e3, 1e4]);
+        assert_eq!(Scale::logarithmic(0.5, 2e6, 300.0, 0.0).powers(50.0), [1.0, 100.0, 1e4, 1e6]);
+        assert_eq!(Scale::logarithmic(3.0, 30.0, 0.0, 300.0).powers(50.0), [5.0, 10.0, 20.0]);
     }
 
     #[test]
