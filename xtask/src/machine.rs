@@ -52,48 +52,5 @@ pub(crate) fn output(root: &Path, program: &str, arguments: &[&str]) -> Option<S
 
 /// Today in the form YYYY-MM-DD, in universal time.
 pub(crate) fn today() -> String {
-    let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    date(seconds / 86_400)
-}
-
-/// The date of a day since 1970-01-01: years of 365 days and leap days, counted off.
-fn date(mut days: u64) -> String {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", days + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_are_dates() {
-        for (days, expected) in [
-            (0, "1970-01-01"),
-            (58, "1970-02-28"),
-            (59, "1970-03-01"),
-            (11_016, "2000-02-29"),
-            (11_017, "2000-03-01"),
-            (19_782, "2024-02-29"),
-            (20_454, "2026-01-01"),
-            (20_787, "2026-11-30"),
-            (47_540, "2100-02-28"),
-            (47_541, "2100-03-01"),
-        ] {
-            assert_eq!(date(days), expected);
-        }
-    }
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }

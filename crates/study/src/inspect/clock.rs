@@ -1,5 +1,6 @@
 //! What numbers may be: times since 1970 and ids that begin with a time.
 
+use jiff::Timestamp;
 use shardlab_core::rows::LooksLike;
 use shardlab_keys::SNOWFLAKE_EPOCH_MS;
 
@@ -41,22 +42,9 @@ pub(super) fn guesses(min: u64, max: u64, divisor: u64, few_machines: bool) -> V
 
 /// Seconds since 1970 as a date and time in UTC.
 fn date(seconds: u64) -> String {
-    let (mut days, rest) = (seconds / 86_400, seconds % 86_400);
-    let mut year = 1970_u64;
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let mut month = 1;
-    for length in [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}T{:02}:{:02}:{:02}Z", days + 1, rest / 3600, rest / 60 % 60, rest % 60)
+    let known = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    // Nothing beyond the year 2040 is taken for a time, so that every one is known.
+    known.map_or_else(|| format!("{seconds} s after 1970"), |time| time.to_string())
 }
 
 #[cfg(test)]
