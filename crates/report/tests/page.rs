@@ -151,10 +151,12 @@ fn filled(words: &str) -> Page {
         .section(Section::new("b", words))
 }
 
-/// The elements of a page with their attributes' names, in order.
+/// The elements of a page with their attributes' names, in order. A cell has a class where its text is long.
 fn skeleton(page: &Document<'_>) -> Vec<String> {
     let shape = |node: Node<'_, '_>| {
-        let names: Vec<&str> = node.attributes().map(|attribute| attribute.name()).collect();
+        let cell = node.has_tag_name("td") || node.has_tag_name("th");
+        let names: Vec<&str> =
+            node.attributes().map(|attribute| attribute.name()).filter(|name| !(cell && *name == "class")).collect();
         format!("{} {}", node.tag_name().name(), names.join(" "))
     };
     page.descendants().filter(Node::is_element).map(shape).collect()
@@ -288,9 +290,9 @@ proptest! {
         match page_html(&page) {
             Ok(html) => {
                 let page = parse(&html);
-                let found = page.descendants().find(|node| node.attribute("rel") == Some("noreferrer")).unwrap();
+                let found = page.descendants().find(|node| node.text() == Some("words")).unwrap();
                 prop_assert_eq!(found.attribute("href"), Some(href.as_str()));
-let scheme = href.split(['/', '?', '#']).next().unwrap().contains(':');
+                let scheme = href.split(['/', '?', '#']).next().unwrap().contains(':');
                 prop_assert!(href.starts_with("https://") || !scheme && !href.starts_with('/'));
             }
             Err(error) => prop_assert!(error.to_string().contains("link"), "{}", error),

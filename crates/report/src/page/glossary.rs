@@ -35,6 +35,8 @@ pub(super) struct Entry {
 pub(super) enum Piece {
     Text(String),
     Code(String),
+    /// What stands below the line in a formula: the i of `c_i`.
+    Below(String),
 }
 
 /// A definition by its place.
@@ -144,17 +146,41 @@ fn names(cell: &str) -> Option<Vec<String>> {
     cell.split(',').map(name).collect()
 }
 
-/// Text with its inline code apart.
+/// Text with its inline code and its indices apart.
 fn pieces(line: &str) -> Vec<Piece> {
-    line.split('`')
-        .enumerate()
-        .filter(|(_, part)| !part.is_empty())
-        .map(
-            |(number, part)| {
-                if number % 2 == 0 { Piece::Text(part.replace('*', "")) } else { Piece::Code(part.to_owned()) }
-            },
-        )
-        .collect()
+    let mut pieces = Vec::new();
+    for (number, part) in line.split('`').enumerate().filter(|(_, part)| !part.is_empty()) {
+        if number % 2 == 0 {
+            push_formula(&part.replace('*', ""), &mut pieces);
+        } else {
+            pieces.push(Piece::Code(part.to_owned()));
+        }
+    }
+    pieces
+}
+
+/// An index is what follows an underscore behind a letter that stands alone.
+fn push_formula(text: &str, pieces: &mut Vec<Piece>) {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('_') {
+        plain.push_str(before);
+        let mut back = before.chars().rev();
+        let alone = back.next().is_some_and(char::is_alphabetic) && !back.next().is_some_and(char::is_alphanumeric);
+        let end = behind.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(behind.len());
+        if alone && end > 0 {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(Piece::Below(behind[..end].to_owned()));
+            rest = &behind[end..];
+        } else {
+            plain.push('_');
+            rest = behind;
+        }
+    }
+    plain.push_str(rest);
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
 }
 
 /// A name for links that no entry has yet: `term-`, then the name, and where another section defines the
@@ -226,6 +252,26 @@ mod tests {
         assert_eq!(groups[0].entries[0].id, "term-a");
         assert_eq!((groups[1].section.as_str(), groups[1].entries[0].id.as_str()), ("Two", "term-two-a"));
         assert_eq!(groups[1].context, []);
+    }
+
+    #[test]
+    fn an_index_stands_below_the_line() {
+        let text = |words: &str| Piece::Text(words.to_owned());
+        let below = |words: &str| Piece::Below(words.to_owned());
+        assert_eq!(
+            pieces("Σ_k |B_k| of f_ij (_ a_ snake_case) x_0"),
+            [
+                text("Σ"),
+                below("k"),
+                text(" |B"),
+                below("k"),
+                text("| of f"),
+                below("ij"),
+                text(" (_ a_ snake_case) x"),
+                below("0"),
+            ]
+        );
+        assert_eq!(pieces("`a_b` c"), [Piece::Code("a_b".to_owned()), text(" c")]);
     }
 
     #[test]

@@ -149,6 +149,8 @@ struct CellView<'a> {
     below: Vec<Piecewise<'a>>,
     notes: &'a [usize],
     numeric: bool,
+    /// Whether it holds so much text that its column must not be squeezed to single words.
+    long: bool,
 }
 
 #[derive(Serialize)]
@@ -311,7 +313,12 @@ fn cell_view(cell: &Cell, numeric: bool) -> CellView<'_> {
         below: spans_view(&cell.below),
         notes: &cell.notes,
         numeric,
+        long: letters(&cell.spans).max(letters(&cell.below)) > 30,
     }
+}
+
+fn letters(spans: &[Span]) -> usize {
+    spans_view(spans).iter().map(|piece| piece.words.chars().count()).sum()
 }
 
 fn spans_view(spans: &[Span]) -> Vec<Piecewise<'_>> {
@@ -322,7 +329,10 @@ fn spans_view(spans: &[Span]) -> Vec<Piecewise<'_>> {
             Span::Strong(words) => Piecewise { kind: "strong", words, href: String::new() },
             Span::Code(words) => Piecewise { kind: "code", words, href: String::new() },
             Span::Term { words, term } => term_view(words, term),
-            Span::Link { words, href } => Piecewise { kind: "link", words, href: href.clone() },
+            Span::Link { words, href } => {
+                let kind = if href.starts_with("https:") { "away" } else { "link" };
+                Piecewise { kind, words, href: href.clone() }
+            }
         })
         .collect()
 }
@@ -339,6 +349,7 @@ fn pieces_view(pieces: &[Piece]) -> Vec<Piecewise<'_>> {
         .map(|piece| match piece {
             Piece::Text(words) => Piecewise { kind: "text", words, href: String::new() },
             Piece::Code(words) => Piecewise { kind: "code", words, href: String::new() },
+            Piece::Below(words) => Piecewise { kind: "below", words, href: String::new() },
         })
         .collect()
 }

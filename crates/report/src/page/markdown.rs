@@ -131,7 +131,7 @@ fn definitions(checked: &Checked, parts: &mut Vec<String>) {
             parts.push(pieces(&group.context));
         }
         if !matches!(group.column.as_str(), "formula" | "definition") {
-            parts.push(format!("Given is {}:", words(&group.column)));
+            parts.push(format!("Here: {}.", words(&group.column)));
         }
         parts.push(lines(entries.iter().map(|entry| {
             let names: Vec<String> = entry.names.iter().map(|name| code(name, false)).collect();
@@ -144,6 +144,7 @@ fn pieces(pieces: &[Piece]) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => words(text),
         Piece::Code(text) => code(text, false),
+        Piece::Below(text) => format!("<sub>{}</sub>", words(text)),
     };
     unstructured(&pieces.iter().map(piece).collect::<String>())
 }
@@ -177,10 +178,18 @@ fn unstructured(line: &str) -> String {
 
 fn inline(spans: &[Span], in_table: bool) -> String {
     let mut line = String::new();
-    for span in spans {
+    for (number, span) in spans.iter().enumerate() {
         match span {
             Span::Text(text) | Span::Term { words: text, .. } => line.push_str(&words(text)),
-            Span::Strong(text) => line.push_str(&strong(text)),
+            Span::Strong(text) => {
+                let begins = line.is_empty() || line.ends_with(' ');
+                let ends = match spans.get(number + 1) {
+                    None => true,
+                    Some(Span::Text(next)) => next.starts_with(' '),
+                    Some(_) => false,
+                };
+                line.push_str(&strong_between(text, begins, ends));
+            }
             Span::Code(text) => line.push_str(&code(text, in_table)),
             Span::Link { words: text, href } if href.starts_with('#') => line.push_str(&words(text)),
             // Within angle brackets only they and line ends would need care, and the check allows neither.
@@ -226,26 +235,35 @@ fn unmentioned(text: &str) -> String {
     parted
 }
 
-/// Words that matter more. Stars work only where they touch letters or digits.
+/// Words that matter more, in a line of their own.
 fn strong(text: &str) -> String {
-    let inner = words(text);
-    let touches = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-    if touches(text.chars().next()) && touches(text.chars().next_back()) {
-        format!("**{inner}**")
-    } else {
-        format!("<strong>{inner}</strong>")
-    }
+    strong_between(text.trim_matches(' '), true, true)
+}
+
+/// Words that matter more. Stars work where they touch letters or digits, and at the ends of words: whether
+/// the words begin and end there is told.
+fn strong_between(text: &str, begins: bool, ends: bool) -> String {
+    let inner = text.trim_matches(' ');
+    let (before, _) = text.split_once(inner).unwrap_or_default();
+    let after = &text[before.len() + inner.len()..];
+    let works = |letter: Option<char>, free: bool| {
+        // Some letters, such as those in squares, are punctuation to Markdown.
+        letter.is_some_and(|letter| letter.is_ascii_alphanumeric() || free && !letter.is_whitespace())
+    };
+    let starred = works(inner.chars().next(), begins || !before.is_empty())
+        && works(inner.chars().next_back(), ends || !after.is_empty());
+    if starred { format!("{before}**{}**{after}", words(inner)) } else { format!("<strong>{}</strong>", words(text)) }
 }
 
 /// What a machine reads or writes. Backticks where they need no care, else an element with escaped words.
 fn code(text: &str, in_table: bool) -> String {
     let visible = visible(text);
-    let plain = !visible.is_empty()
-        && !visible.contains('`')
-        && !(in_table && visible.contains(['|', '\\']))
-        && !visible.starts_with(' ')
-        && !visible.ends_with(' ');
-    if plain { format!("`{visible}`") } else { format!("<code>{}</code>", words(text)) }
+    let needs_care = visible.is_empty()
+        || visible.contains('`')
+        || visible.starts_with(' ')
+        || visible.ends_with(' ')
+        || in_table && visible.contains(['|', '\\']);
+    if needs_care { format!("<code>{}</code>", words(text)) } else { format!("`{visible}`") }
 }
 
 fn longest_run(text: &str, letter: char) -> usize {
@@ -294,6 +312,15 @@ mod tests {
         assert_eq!(code("a|b", false), "`a|b`");
         assert_eq!(code("a|b", true), "<code>a\\|b</code>");
         assert_eq!(code("`", false), "<code>\\`</code>");
+    }
+
+    #[test]
+    fn strong_words_are_starred_where_stars_are_read() {
+        assert_eq!(strong("Even:"), "**Even:**");
+        assert_eq!(strong_between("Even: ", false, false), "**Even:** ");
+        assert_eq!(strong_between("(a)", false, true), "<strong>(a)</strong>");
+        assert_eq!(strong_between("a", false, false), "**a**");
+        assert_eq!(strong(" "), "<strong></strong>");
     }
 
     #[test]
