@@ -2,7 +2,9 @@
 
 mod cmd;
 mod counts;
+mod edits;
 mod failure;
+mod folder;
 mod gate;
 mod input;
 mod machines;
@@ -10,6 +12,8 @@ mod membership;
 mod output;
 mod progress;
 mod resources;
+mod review_file;
+mod run;
 mod size;
 mod undisturbed;
 
@@ -55,6 +59,8 @@ enum Command {
     Plan(cmd::plan::Args),
     /// Find the smallest virtual nodes, table or number of shards that meets a target of balance.
     Tune(cmd::tune::Args),
+    /// Hold schemes against requirements, and write pages, pictures and files for a design review.
+    Review(cmd::review::Args),
     /// List the schemes with their promises, costs, options and sources.
     Schemes(cmd::schemes::Args),
 }
@@ -75,6 +81,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Inspect(args) => cmd::inspect::run(args),
         Command::Plan(args) => cmd::plan::run(args),
         Command::Tune(args) => cmd::tune::run(args),
+        Command::Review(args) => cmd::review::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
     }
 }

@@ -100,7 +100,7 @@ pub(crate) fn terminal_width() -> Option<u16> {
 }
 
 /// The folder that a file stands in.
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn write_file(path: &Path, contents: &str) -> anyhow::Result<()> {
 
 /// A temporary file that other people may read as they may any new file: a private mode would stay
 /// with the file when it takes its name.
-fn temporary() -> tempfile::Builder<'static, 'static> {
+pub(crate) fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {

@@ -10,6 +10,7 @@ mod machines;
 mod moves;
 mod path;
 mod replicas;
+mod review;
 mod scaling;
 mod split_plan;
 mod tune;
@@ -23,6 +24,11 @@ pub use machines::{MachineFlow, MachineRows, Removal, Removals};
 pub use moves::{Busiest, BusyNode, LoadChange, MoveFractions};
 pub use path::{PathRows, PathStep, StepOutcome, StepRows};
 pub use replicas::{CopyLoad, Heir, Heirs, ReplicaRows};
+pub use review::{
+    BuildTime, Candidate, CandidateChange, CandidateRows, ChangeCosts, Judged, Judgement, KeysFloor, MovesElsewhere,
+    PeakElsewhere, REVIEW_SCHEMA_VERSION, Review, ReviewDecision, ReviewInputs, ReviewPath, ReviewRequirement,
+    ReviewStudies, ReviewTimings, ReviewUnit, Standing,
+};
 pub use scaling::{GrowthPoint, Scaling, SchemeGrowth};
 pub use split_plan::{
     ChildShards, Costs, How, OneShard, OneShardPart, OneShardRule, PredictedDocuments, PredictedShard,

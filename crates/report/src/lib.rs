@@ -8,6 +8,7 @@ mod inspect;
 pub mod page;
 mod path;
 mod removals;
+mod review;
 mod split_plan;
 mod table;
 mod tune;
@@ -24,6 +25,7 @@ pub use figures::{
 pub use inspect::inspect_text;
 pub use path::path_text;
 pub use removals::{removals_csv, removals_text};
+pub use review::{ReviewFiles, ReviewFilesError, review_files, review_text};
 pub use split_plan::split_plan_text;
 pub use table::{Format, Table};
 pub use tune::tune_text;

@@ -2,6 +2,8 @@
 
 mod registry;
 mod spec;
+mod system;
 
 pub use registry::{all, comparison_rows};
 pub use spec::{Membership, ParseError, Parsed, Problem, parse};
+pub use system::system;

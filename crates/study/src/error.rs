@@ -1,5 +1,5 @@
 use shardlab_core::{BuildError, ChangeError, KeyError, MembersError};
-use shardlab_harness::Impossible;
+use shardlab_harness::{CompareError, Impossible, SweepError};
 use shardlab_keys::ReadError;
 
 use crate::MachinesError;
@@ -79,6 +79,18 @@ pub enum StudyError {
         /// Parts asked for.
         parts: u32,
     },
+    /// A review that names one scheme twice.
+    #[error("the candidate {spec:?} is given twice")]
+    CandidateTwice {
+        /// The canonical spec.
+        spec: String,
+    },
+    /// The comparison in a review has no result.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// The sweep over numbers of nodes in a review has no result.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
     /// The documents cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -106,6 +106,42 @@ pub fn edit(before: &Side, edit: &Edit, max_memory: u64) -> Result<Outcome, Stud
     }
 }
 
+/// Does several edits one after another. Where the scheme refuses one, alternatives are offered only if it is the
+/// only one: what people would then do about the others is anybody's guess.
+///
+/// # Errors
+/// As for one edit.
+pub fn edit_all(before: &Side, edits: &[Edit], max_memory: u64) -> Result<Outcome, StudyError> {
+    if let [only] = edits {
+        return edit(before, only, max_memory);
+    }
+    let (mut side, mut done) = (before.clone(), Vec::new());
+    for next in edits {
+        match edit(&side, next, max_memory)? {
+            Outcome::Done { after, words, .. } => {
+                done.push(words);
+                side = *after;
+            }
+            Outcome::Refused { words, reason, .. } => {
+                done.push(words);
+                return Ok(Outcome::Refused { words: done.join(", "), reason, alternatives: Vec::new() });
+            }
+        }
+    }
+    Ok(Outcome::Done { after: Box::new(side), matched: None, words: done.join(", ") })
+}
+
+/// An edit in words.
+pub(crate) fn edit_in_words(edit: &Edit) -> String {
+    match edit {
+        Edit::Change(change) => in_words(change),
+        Edit::LoseRack { prefix } => format!("lose all nodes {prefix:?}…"),
+        Edit::Rename { from, to } => format!("rename {from:?} to {to:?}"),
+        Edit::Reorder { .. } => "list the same nodes in another order".to_owned(),
+        Edit::Renumber { remove } => format!("remove {remove:?} and close up the list"),
+    }
+}
+
 /// The change in words.
 fn in_words(change: &Change) -> String {
     match change {

@@ -1,7 +1,7 @@
 //! The smallest value of an option that keeps the fullest node below a target.
 
 mod counts;
-mod draws;
+pub(crate) mod draws;
 mod loss;
 mod search;
 

@@ -13,15 +13,10 @@ use crate::membership::{NodeArgs, of_spec};
 use crate::output::{TableFormat, check_place, print, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
+use crate::run::{Timing, command_line};
 
 /// The number of nodes where nothing is said.
 const DEFAULT_NODES: u32 = 10;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Timing {
-    On,
-    Off,
-}
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Without keys it compares on an embedded file of real-looking ids, without nodes on 10.\n\n\
@@ -122,21 +117,4 @@ fn rows_and_members(args: &Args) -> anyhow::Result<(Vec<RowRequest>, Members)> {
         rows.push(RowRequest { scheme: parsed.scheme, required: true });
     }
     Ok((rows, members.map_or_else(|| Members::dense(DEFAULT_NODES), |(_, members)| Ok(members))?))
-}
-
-/// The command line, quoted where a shell would need it.
-fn command_line() -> String {
-    let quoted = std::env::args_os().enumerate().map(|(place, word)| {
-        let word = word.to_string_lossy();
-        if place == 0 {
-            return "shardlab".to_owned();
-        }
-        let plain = |letter: char| letter.is_alphanumeric() || "-_=:,./+%@".contains(letter);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
 }

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod inspect;
 pub(crate) mod plan;
+pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod schemes;
 pub(crate) mod split_plan;

@@ -2,15 +2,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
-use shardlab_core::{Change, KeyHasher};
+use shardlab_core::KeyHasher;
 use shardlab_keys::SyntheticSpec;
 use shardlab_report::{for_terminal, path_chart, path_text};
-use shardlab_study::{Edit, Outcome, Side, Step, edit, follow, unmet_by_path};
+use shardlab_study::{Outcome, Side, Step, edit_all, follow, unmet_by_path};
 
+use crate::edits::{Leads, StepEntry};
 use crate::gate::{GateArgs, settle};
 use crate::input::KeyArgs;
 use crate::machines::MachineArgs;
-use crate::membership::{node, of_spec, weight};
+use crate::membership::of_spec;
 use crate::output::{TableFormat, check_place, print_as_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
@@ -59,80 +60,6 @@ struct PlanFile {
     bandwidth: Option<String>,
     #[serde(default)]
     step: Vec<StepEntry>,
-}
-
-/// One step; exactly one of its fields is given.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StepEntry {
-    to: Option<String>,
-    grow_to: Option<u32>,
-    shrink_to: Option<u32>,
-    add: Option<OneOrMore>,
-    remove: Option<OneOrMore>,
-    lose_rack: Option<String>,
-    reweight: Option<String>,
-    rename: Option<String>,
-    renumber: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-impl OneOrMore {
-    fn list(self) -> Vec<String> {
-        match self {
-            Self::One(name) => vec![name],
-            Self::More(names) => names,
-        }
-    }
-}
-
-/// Where a step goes: to a sharding of its own, or by edits one after another.
-enum Leads {
-    To(String),
-    By(Vec<Edit>),
-}
-
-impl StepEntry {
-    fn leads(self) -> anyhow::Result<Leads> {
-        let mut found = Vec::new();
-        found.extend(self.to.map(Leads::To));
-        found.extend(self.grow_to.map(|to| Leads::By(vec![Edit::Change(Change::Grow { to })])));
-        found.extend(self.shrink_to.map(|to| Leads::By(vec![Edit::Change(Change::Shrink { to })])));
-        if let Some(names) = self.add {
-            let nodes = names.list().into_iter().map(|entry| Ok(Edit::Change(Change::Add(node(&entry)?))));
-            found.push(Leads::By(nodes.collect::<anyhow::Result<_>>()?));
-        }
-        found.extend(self.remove.map(|names| {
-            Leads::By(names.list().into_iter().map(|name| Edit::Change(Change::Remove { name })).collect())
-        }));
-        found.extend(self.lose_rack.map(|prefix| Leads::By(vec![Edit::LoseRack { prefix }])));
-        if let Some(node_text) = self.reweight {
-            let (name, value) = node_text.rsplit_once('=').context("reweight is \"NAME=WEIGHT\"")?;
-            let change = Change::Reweight {
-                name: name.to_owned(),
-                weight: weight(value).with_context(|| format!("reweight: {value:?}"))?,
-            };
-            found.push(Leads::By(vec![Edit::Change(change)]));
-        }
-        if let Some(names) = self.rename {
-            let (from, to) = names.rsplit_once('=').context("rename is \"OLD=NEW\"")?;
-            found.push(Leads::By(vec![Edit::Rename { from: from.to_owned(), to: to.to_owned() }]));
-        }
-        found.extend(self.renumber.map(|remove| Leads::By(vec![Edit::Renumber { remove }])));
-        match (found.pop(), found.is_empty()) {
-            (Some(leads), true) => Ok(leads),
-            (None, _) => bail!(
-                "no change; a step has one of to, grow_to, shrink_to, add, remove, lose_rack, reweight, rename, renumber"
-            ),
-            (Some(_), false) => bail!("several changes; a step has one, and more steps make a path"),
-        }
-    }
 }
 
 pub(crate) fn run(args: Args) -> anyhow::Result<()> {
@@ -248,19 +175,8 @@ fn step(
         }
         Leads::By(edits) => edits,
     };
-    let mut words = Vec::new();
-    let mut side = before.clone();
-    for asked in &edits {
-        match edit(&side, asked, max_memory)? {
-            Outcome::Done { after, words: done, .. } => {
-                words.push(done);
-                side = *after;
-            }
-            Outcome::Refused { words: refused, reason, .. } => {
-                words.push(refused);
-                return Ok(Step { words: words.join(", "), after: Err(reason) });
-            }
-        }
+    match edit_all(before, &edits, max_memory)? {
+        Outcome::Done { after, words, .. } => Ok(Step { words, after: Ok(*after) }),
+        Outcome::Refused { words, reason, .. } => Ok(Step { words, after: Err(reason) }),
     }
-    Ok(Step { words: words.join(", "), after: Ok(side) })
 }

@@ -10,12 +10,7 @@ use crate::membership::{NodeArgs, of_spec};
 use crate::output::{TableFormat, check_place, print_json, print_text, terminal_width, write_file};
 use crate::progress::Bar;
 use crate::resources::ResourceArgs;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Timing {
-    On,
-    Off,
-}
+use crate::run::Timing;
 
 #[derive(Debug, clap::Args)]
 #[command(

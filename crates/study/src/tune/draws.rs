@@ -8,7 +8,7 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The same nodes with other names, those of draw number `draw`: two words of the SplitMix64 sequence
 /// of the seed, so that no two nodes ever have the same name.
-pub(super) fn renamed(members: &Members, seed: u64, draw: u32) -> Result<Members, StudyError> {
+pub(crate) fn renamed(members: &Members, seed: u64, draw: u32) -> Result<Members, StudyError> {
     let base = mix64(seed ^ mix64(u64::from(draw)));
     let nodes = members.iter().map(|(id, _, weight)| {
         let word = mix64(base.wrapping_add(u64::from(id.0).wrapping_mul(GOLDEN)));
