@@ -1,5 +1,6 @@
 //! Chores of the workspace: a table of contents.
 
+mod browser;
 mod corpus;
 mod instructions;
 mod machine;
@@ -59,6 +60,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Check a page of a report in headless Chromium: layout, contrast, keyboard, print
+    Browser(browser::Args),
     /// Run what CI runs
     Ci,
 }
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Task::Record(args) => record::run(&root, &args).map(done),
         Task::BenchCompare { old, new } => record::compare(&old, &new).map(done),
         Task::Instructions { check } => instructions::run(&root, check).map(done),
+        Task::Browser(args) => browser::run(&root, &args).map(done),
         Task::Ci => ci().map(done),
     };
     match outcome {

@@ -138,7 +138,7 @@ struct TableView<'a> {
 #[derive(Serialize)]
 struct ColumnView<'a> {
     heading: Piecewise<'a>,
-    numeric: bool,
+    class: &'static str,
 }
 
 #[derive(Serialize)]
@@ -148,9 +148,7 @@ struct CellView<'a> {
     mark: Option<MarkView>,
     below: Vec<Piecewise<'a>>,
     notes: &'a [usize],
-    numeric: bool,
-    /// Whether it holds so much text that its column must not be squeezed to single words.
-    long: bool,
+    class: &'static str,
 }
 
 #[derive(Serialize)]
@@ -277,12 +275,12 @@ impl<'a> Maker<'a> {
             columns: table
                 .columns
                 .iter()
-                .map(|column| ColumnView {
-                    heading: match column.term {
+                .map(|column| {
+                    let heading = match column.term {
                         Some(term) => term_view(&column.heading, term),
                         None => Piecewise { kind: "text", words: &column.heading, href: String::new() },
-                    },
-                    numeric: column.numeric,
+                    };
+                    ColumnView { class: class(column.numeric, column.heading.chars().count() > 18), heading }
                 })
                 .collect(),
             rows: table
@@ -296,6 +294,7 @@ impl<'a> Maker<'a> {
 }
 
 fn cell_view(cell: &Cell, numeric: bool) -> CellView<'_> {
+    let long = is_long(&spans_view(&cell.spans), 30) || is_long(&spans_view(&cell.below), 30);
     CellView {
         spans: spans_view(&cell.spans),
         // As JavaScript reads it.
@@ -312,13 +311,22 @@ fn cell_view(cell: &Cell, numeric: bool) -> CellView<'_> {
         }),
         below: spans_view(&cell.below),
         notes: &cell.notes,
-        numeric,
-        long: letters(&cell.spans).max(letters(&cell.below)) > 30,
+        class: class(numeric, long),
     }
 }
 
-fn letters(spans: &[Span]) -> usize {
-    spans_view(spans).iter().map(|piece| piece.words.chars().count()).sum()
+/// Whether it is so much text that a column of it must be wide enough for several words.
+fn is_long(pieces: &[Piecewise<'_>], most: usize) -> bool {
+    pieces.iter().map(|piece| piece.words.chars().count()).sum::<usize>() > most
+}
+
+const fn class(numeric: bool, long: bool) -> &'static str {
+    match (numeric, long) {
+        (true, true) => "number long",
+        (true, false) => "number",
+        (false, true) => "long",
+        (false, false) => "",
+    }
 }
 
 fn spans_view(spans: &[Span]) -> Vec<Piecewise<'_>> {
