@@ -15,7 +15,7 @@ use shardlab_kernels::jump::{self, Rounding};
 use shardlab_kernels::mix::{xxh3_u64, xxh3_u64_many};
 use shardlab_kernels::remainder::{Remainder, SignedRemainder};
 use shardlab_kernels::rendezvous::{Halves, Nodes};
-use shardlab_kernels::ring::{Points, STRIDE};
+use shardlab_kernels::ring::{Layout, Points};
 use shardlab_kernels::walk::{FreeSlots, Walk};
 use shardlab_kernels::{Simd, murmur3, table};
 
@@ -145,7 +145,7 @@ proptest! {
         keys in keys(),
         mut points in prop::collection::vec(key(), 1..=LONGEST),
         width in prop::sample::select(vec![1_u32, 8, 31, 32, 63, 64]),
-        bits in 0..=9_u32,
+        bits in 1..=9_u32,
         crowd in any::<bool>(),
     ) {
         let mask = u64::MAX >> (64 - width);
@@ -155,19 +155,23 @@ proptest! {
         points.sort_unstable();
         points.dedup();
         let shift = width - bits.min(width);
-        let cell = |position: u64| position.checked_shr(shift).unwrap_or(0);
-        let cells = 1_u64 << bits.min(width);
-        let index: Vec<u32> =
-            (0..=cells).map(|at| points.iter().filter(|&&point| cell(point) < at).count() as u32).collect();
-        let mut positions = points.clone();
-        positions.extend([u64::MAX; STRIDE]);
-        let owners: Vec<u32> = (0..=points.len() as u32).map(|at| at * 7 + 3).collect();
-        let ring = Points { positions: &positions, index: &index, shift };
+        let cells = 1 << bits.min(width);
+        let layout = Layout::new(points.len(), cells, shift);
+        let mut words = vec![0; layout.words()];
+        let (positions, index, owners) = layout.parts_mut(&mut words);
+        positions.fill(u64::MAX);
+        positions[..points.len()].copy_from_slice(&points);
+        for (cell, before) in (0..).zip(index) {
+            *before = points.iter().filter(|&&point| point >> shift < cell).count() as u32;
+        }
+        owners.iter_mut().zip(0..).for_each(|(owner, at)| *owner = at * 7 + 3);
+        let owners = owners.to_vec();
+        let ring = Points { words: &words, layout };
         // Keys near points, as well as those beyond the circle.
         let near: Vec<u64> =
             keys.iter().zip(points.iter().cycle()).map(|(key, point)| point.wrapping_add(key % 3).wrapping_sub(1)).collect();
         for keys in [keys, near] {
-            same(&keys, |simd, keys, out| ring.owners(simd, &owners, keys, out), |key| {
+            same(&keys, |simd, keys, out| ring.owners(simd, keys, out), |key| {
                 owners[points.iter().take_while(|&&point| point < key).count()]
             });
         }

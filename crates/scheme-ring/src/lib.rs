@@ -3,6 +3,7 @@
 mod error;
 mod ring;
 mod sharder;
+mod sort;
 mod table;
 
 pub use error::RingError;

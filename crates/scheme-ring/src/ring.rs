@@ -21,7 +21,7 @@ const ABOUT: About = About {
     bad_at: "balance with few points: loads stray by 1/sqrt(vnodes); memory and build time grow with points",
     lookup_cost: "one cell of an index and four comparisons, whatever n; two or three cache misses on a large ring",
     lookup_growth: LookupGrowth::Constant,
-    heap_cost: "12 P + 4 C + 40, with P = vnodes * total weight points and C = min(2^24, next power of two of P)",
+    heap_cost: "12 P + 4 C + 40, and 4 more if P is odd, with P = vnodes * total weight points and C = min(2^24, next power of two of P)",
     options: &[OptionDoc {
         name: "vnodes",
         default: "160",
@@ -163,8 +163,8 @@ impl Scheme for Ring {
     }
 
     fn expected_build_bytes(&self, members: &Members) -> u64 {
-        // One bucket of points at a time stands beside the table; there are about as many buckets as points
-        // in one, and never more than 2^12.
+        // One bucket of points at a time stands beside the table, and where each bucket begins. There are
+        // about as many buckets as points in one, and never more than 2^12 of large rings.
         let points = u64::try_from(self.points(members)).unwrap_or(u64::MAX);
         let bucket = points.isqrt().max(points >> 12).saturating_mul(64);
         self.expected_heap_bytes(members).saturating_add(bucket).saturating_add(20 * u64::from(members.len()))

@@ -76,6 +76,48 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Small and large numbers of owners are sorted in different ways, hashed points and crowded ones too.
+    #[test]
+    fn a_table_holds_what_a_stable_sort_keeps_of_the_points(
+        seed in any::<u64>(),
+        count in prop_oneof![1_u64..50, 1_u64..6000],
+        width in prop_oneof![Just(64_u32), 1_u32..=64],
+        crowd in prop_oneof![Just(0_u32), 0_u32..64],
+        // The first owner has this number, and there are at most so many.
+        first in prop_oneof![Just(0_u32), any::<u32>().prop_map(|first| first >> 1)],
+        owners in prop_oneof![Just(1_u32), 1_u32..5000],
+    ) {
+        let position = |i: u64| {
+            let mixed = mix64(seed ^ mix64(i)) >> (64 - width);
+            // Every other point lies in a corner of the circle.
+            if i.is_multiple_of(2) { mixed } else { mixed >> crowd.min(width - 1) }
+        };
+        let points: Vec<(u64, NodeId)> =
+            (0..count).map(|i| (position(i), NodeId(first + u32::try_from(mix64(i) % u64::from(owners)).unwrap()))).collect();
+        let mut expected = points.clone();
+        expected.sort_by_key(|&(position, _)| position);
+        expected.dedup_by_key(|&mut (position, _)| position);
+        let table = RingTable::new(width, points.into_iter());
+        prop_assert_eq!(table.dropped(), count - u64::try_from(expected.len()).unwrap());
+        prop_assert!(table.points().eq(expected.iter().copied()));
+        prop_assert_eq!(
+            u64::try_from(table.heap_bytes()).unwrap(),
+            RingTable::expected_heap_bytes(count, width)
+        );
+        // The index leads to them: the owner of a point's own position is its own.
+        for (at, &(position, owner)) in expected.iter().enumerate() {
+            prop_assert_eq!(table.owner(position), owner);
+            let next = expected.get(at + 1).unwrap_or(&expected[0]);
+            if let Some(behind) = position.checked_add(1) {
+                prop_assert_eq!(table.owner(behind), next.1);
+            }
+        }
+    }
+}
+
 /// A ring of 8 bits on which each name has so many points, given in the order of names.
 fn narrow(names: &[&str], points: u64) -> (RingTable, Vec<String>) {
     let mut sorted: Vec<(&str, NodeId)> = names.iter().copied().zip((0..).map(NodeId)).collect();
