@@ -3,10 +3,10 @@ use std::process::ExitCode;
 
 use shardlab_report::for_terminal;
 
-use crate::gate::NotMet;
+use crate::gate::{Changed, NotMet};
 use crate::output::say;
 
-/// A requirement is not met.
+/// A requirement is not met, or a mapping changed.
 const NOT_MET: u8 = 1;
 
 /// Bad input or usage.
@@ -24,6 +24,10 @@ pub(crate) fn exit_code(outcome: anyhow::Result<()>) -> ExitCode {
         for one in unmet {
             say(&for_terminal(&one.to_string()));
         }
+        return ExitCode::from(NOT_MET);
+    }
+    if let Some(changed) = error.downcast_ref::<Changed>() {
+        say(&changed.to_string());
         return ExitCode::from(NOT_MET);
     }
     let mut message = String::new();

@@ -31,3 +31,20 @@ impl std::error::Error for NotMet {}
 pub(crate) fn settle(unmet: Vec<Unmet>) -> anyhow::Result<()> {
     if unmet.is_empty() { Ok(()) } else { Err(NotMet(unmet).into()) }
 }
+
+/// Two results place keys differently. That was printed.
+#[derive(Debug)]
+pub(crate) struct Changed;
+
+impl std::fmt::Display for Changed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the mapping changed")
+    }
+}
+
+impl std::error::Error for Changed {}
+
+/// Ends a comparison of two results.
+pub(crate) fn settle_diff(changed: Option<Changed>) -> anyhow::Result<()> {
+    changed.map_or(Ok(()), |changed| Err(changed.into()))
+}

@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
     about = "Choose a sharding scheme with evidence.",
     long_about = "Choose a sharding scheme with evidence: where keys go, how evenly they lie, what a change of the \
                   number of nodes moves, and what a lookup costs.",
-    after_help = "Exit codes: 0 done, 1 a requirement not met, 2 bad input or usage.\nEnvironment: \
+    after_help = "Exit codes: 0 done, 1 a requirement not met or a mapping changed, 2 bad input or usage.\nEnvironment: \
                   NO_COLOR; SHARDLAB_SIMD=portable|avx2|avx512 limits the instructions of lookups, never their \
                   answers.\n\nExamples:\n  \
                   shardlab compare\n  shardlab compare --nodes 12 --keys ids.csv --id-field user_id\n  \
@@ -61,6 +61,8 @@ enum Command {
     Tune(cmd::tune::Args),
     /// Hold schemes against requirements, and write pages, pictures and files for a design review.
     Review(cmd::review::Args),
+    /// Say what changed between two results: mappings apart from times.
+    Diff(cmd::diff::Args),
     /// List the schemes with their promises, costs, options and sources.
     Schemes(cmd::schemes::Args),
 }
@@ -82,6 +84,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Plan(args) => cmd::plan::run(args),
         Command::Tune(args) => cmd::tune::run(args),
         Command::Review(args) => cmd::review::run(args),
+        Command::Diff(args) => cmd::diff::run(args),
         Command::Schemes(args) => cmd::schemes::run(args),
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod comparison;
+mod diff;
 mod escape;
 mod figures;
 mod frame;
@@ -17,6 +18,7 @@ mod what_if;
 mod wrap;
 
 pub use comparison::{comparison_csv, comparison_json, comparison_text};
+pub use diff::{DiffError, Difference, DifferenceKind, Differences, diff, diff_text};
 pub use escape::{for_csv, for_json, for_markdown, for_terminal};
 pub use figures::{
     ChartError, cost_growth_chart, flow_chart, load_chart, lookup_growth_chart, movement_chart, path_chart,

@@ -434,7 +434,13 @@ fn flows(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Vec<WhatIf>, StudyError> {
     let decision = &review.decision;
-    let best = decision.recommended.as_ref().or(decision.remaining.first()).or(decision.undecided.first());
+    // A table that was made larger for this review comes after those that people would take as they are.
+    let is_tuned = |spec: &&String| {
+        review.candidates.iter().any(|candidate| candidate.scheme == **spec && candidate.tuned_from.is_some())
+    };
+    let first = |of: &'_ [String]| of.iter().find(|spec| !is_tuned(spec)).or(of.first()).cloned();
+    let best = decision.recommended.clone().or(first(&decision.remaining)).or(first(&decision.undecided));
+    let best = best.as_ref();
     let wanted = |candidate: &&Candidate| candidate.is_present || Some(&candidate.scheme) == best;
     let mut flows = Vec::new();
     for candidate in review.candidates.iter().filter(wanted) {

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod compare;
+pub(crate) mod diff;
 pub(crate) mod inspect;
 pub(crate) mod plan;
 pub(crate) mod review;

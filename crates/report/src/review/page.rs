@@ -1,13 +1,13 @@
 //! A review as a page: the question, the answer, and then the numbers behind it.
 
 use shardlab_core::rows::{
-    Candidate, CandidateChange, CandidateRows, ChangeCosts, Judged, Judgement, Review, ReviewStudies, SplitPlan,
-    Tuning, Verdict, counted,
+    Candidate, CandidateChange, CandidateRows, ChangeCosts, Judged, Judgement, Review, ReviewRequirement,
+    ReviewStudies, SplitPlan, Tuning, Verdict, counted,
 };
 
+use super::mark;
 use super::pictures::{Picture, Subject};
 use super::summary::{name, standing};
-use super::{mark, value_and_range};
 use crate::page::{Block, Cell, Column, Page, PageTable, Section, Span, code, strong, term, text};
 use crate::units::{bytes, nanoseconds, percent, ratio};
 
@@ -40,6 +40,23 @@ impl Pictures<'_> {
         let of = self.0.iter().filter(move |picture| picture.subject == subject);
         of.map(move |picture| Block::figure(&picture.name, &picture.svg, text(&caption)))
     }
+}
+
+/// A number and its unit on one line.
+fn unbroken(words: impl AsRef<str>) -> String {
+    words.as_ref().replace(' ', "\u{a0}")
+}
+
+/// A part of all keys.
+fn fraction(value: f64) -> Cell {
+    Cell::number(unbroken(percent(value)), value)
+}
+
+/// The ends of an interval with their unit once; none where they look alike.
+fn interval(low: &str, high: &str) -> Option<Vec<Span>> {
+    let unit = high.find(' ').map_or("", |at| &high[at..]);
+    let low = low.strip_suffix(unit).unwrap_or(low);
+    (low != high.strip_suffix(unit).unwrap_or(high)).then(|| vec![text(format!("{} to {}", low, unbroken(high)))])
 }
 
 fn list(sentences: &[String]) -> Block {
@@ -123,13 +140,15 @@ fn decision_table(review: &Review) -> PageTable {
     for candidate in &review.candidates {
         let mut cells = vec![scheme(candidate), Cell::spans(strong(standing(candidate)))];
         for (requirement, judged) in review.requirements.iter().zip(&candidate.judged) {
-            let (value, range) = value_and_range(judged, requirement.unit);
-            let mut cell = Cell::text(value).marked(mark(judged.judgement));
+            let shown = |value: f64| super::shown(value, requirement.unit);
+            let value = judged.value.map(shown).unwrap_or_default();
+            let mut cell = Cell::text(unbroken(value)).marked(mark(judged.judgement));
             cell.sort = judged.value;
-            if let Some(range) = range {
-                cell = cell.below(text(range));
+            if let Some(range) = judged.low.zip(judged.high).and_then(|(low, high)| interval(&shown(low), &shown(high)))
+            {
+                cell = cell.below(range);
             }
-            if needs_words(judged) {
+            if needs_words(judged, requirement) {
                 cell = cell.footnote(table.footnote(text(&judged.words)));
             }
             cells.push(cell);
@@ -139,10 +158,12 @@ fn decision_table(review: &Review) -> PageTable {
     table
 }
 
-/// Whether a judgement is not clear from its number.
-fn needs_words(judged: &Judged) -> bool {
-    let is_exact = judged.low.is_none();
-    !judged.words.is_empty() && is_exact && (judged.judgement != Judgement::Met || judged.value.is_some())
+/// Whether a judgement is not clear from its number: there is none, it has no interval though it depends on the keys,
+/// or documents of a split stay where they are.
+fn needs_words(judged: &Judged, requirement: &ReviewRequirement) -> bool {
+    let is_bare = judged.value.is_none() && judged.judgement != Judgement::Met;
+    let depends = matches!(requirement.name, "moved" | "peak" | "compatible_with") && judged.low.is_none();
+    !judged.words.is_empty() && (is_bare || (depends && judged.value.is_some()))
 }
 
 fn measured(review: &Review) -> impl Iterator<Item = (&Candidate, &CandidateRows)> + Clone {
@@ -205,10 +226,10 @@ fn balance(review: &Review, studies: &ReviewStudies, pictures: &Pictures<'_>) ->
             balance.exact_peak_to_average.map_or_else(dash, |peak| Cell::number(ratio(peak), peak)),
             Cell::number(ratio(balance.min_to_average), balance.min_to_average),
             Cell::number(format!("{:.4}", balance.cv), balance.cv)
-                .below(text(format!("chance {:.4}", balance.noise_floor_cv))),
-            Cell::text(balance.verdict.as_str()).below(text(p_value(balance.p_value, balance.verdict))),
-            Cell::number(bytes(rows.heap_bytes), rows.heap_bytes as f64),
-            Cell::text(rows.lookup_growth),
+                .below(text(unbroken(format!("chance {:.4}", balance.noise_floor_cv)))),
+            Cell::text(unbroken(balance.verdict.as_str())).below(text(p_value(balance.p_value, balance.verdict))),
+            Cell::number(unbroken(bytes(rows.heap_bytes)), rows.heap_bytes as f64),
+            Cell::text(unbroken(rows.lookup_growth)),
         ];
         if by_weight {
             let load = rows.weight_load.as_ref().map(|load| load.peak_to_average);
@@ -235,8 +256,8 @@ fn dash() -> Cell {
 fn p_value(value: f64, verdict: Verdict) -> String {
     match verdict {
         Verdict::TooFewKeys => String::new(),
-        _ if value < 0.001 => format!("p {value:.0e}"),
-        _ => format!("p {value:.2}"),
+        _ if value < 0.001 => unbroken(format!("p {value:.0e}")),
+        _ => unbroken(format!("p {value:.2}")),
     }
 }
 
@@ -294,7 +315,7 @@ fn cost_columns(with: &Shown) -> Vec<Column> {
         columns.push(Column::number("left parent").term("left_parent"));
     }
     if with.bytes {
-        columns.push(Column::number("bytes moved").term("moved_bytes"));
+        columns.push(Column::number("bytes").term("moved_bytes"));
     }
     if with.time {
         columns.push(Column::number("time").term("seconds_parallel"));
@@ -326,9 +347,8 @@ impl Shown {
 fn cost_cells(costs: &ChangeCosts, with: &Shown) -> Vec<Cell> {
     let moves = &costs.moves;
     let [low, high] = costs.elsewhere.as_ref().map_or(costs.moved_interval, |elsewhere| elsewhere.moved);
-    let fraction = |value: f64| Cell::number(percent(value), value);
     let mut cells = vec![
-        fraction(moves.moved_fraction).below(text(format!("{} to {}", percent(low), percent(high)))),
+        fraction(moves.moved_fraction).below(interval(&percent(low), &percent(high)).unwrap_or_default()),
         fraction(moves.minimum_fraction),
         fraction(moves.excess_fraction),
         fraction(moves.disruption_fraction),
@@ -339,17 +359,17 @@ fn cost_cells(costs: &ChangeCosts, with: &Shown) -> Vec<Cell> {
     if with.bytes {
         let shown = |total: u128| {
             let exact = u64::try_from(total).unwrap_or(u64::MAX);
-            Cell::number(bytes(exact), exact as f64)
+            Cell::number(unbroken(bytes(exact)), exact as f64)
         };
         let cell = costs.moved_bytes.map_or_else(dash, shown);
         // Where an index is written anew, all of it is.
         let rewritten = costs.rewritten_bytes.filter(|rewritten| Some(*rewritten) != costs.moved_bytes);
         let written = rewritten.and_then(|total| u64::try_from(total).ok());
-        cells.push(written.map_or(cell.clone(), |total| cell.below(text(format!("{} written anew", bytes(total))))));
+        cells.push(written.map_or(cell.clone(), |total| cell.below(text(unbroken(format!("{} anew", bytes(total)))))));
     }
     if with.time {
-        let cell = costs.seconds_parallel.map_or_else(dash, |time| Cell::number(seconds(time), time));
-        let serial = costs.seconds_serial.map(|time| format!("{} one by one", seconds(time)));
+        let cell = costs.seconds_parallel.map_or_else(dash, |time| Cell::number(unbroken(seconds(time)), time));
+        let serial = costs.seconds_serial.map(|time| unbroken(format!("{} serial", seconds(time))));
         cells.push(serial.map_or(cell.clone(), |serial| cell.below(text(serial))));
     }
     cells.push(Cell::number(ratio(costs.peak_after), costs.peak_after));
@@ -375,25 +395,24 @@ fn change_table(review: &Review, place: usize, words: &str) -> PageTable {
         }
     });
     let with = Shown::of(costs);
-    let mut columns = vec![Column::text("scheme"), Column::text("what is done")];
-    columns.extend(cost_columns(&with));
-    let mut table = PageTable::new(format!("What it costs: {words}"), columns);
+    let columns: Vec<Column> = std::iter::once(Column::text("scheme")).chain(cost_columns(&with)).collect();
+    let mut table = PageTable::new(
+        format!("{words}: what moves, and where the scheme refuses, what people then do and what that moves"),
+        columns,
+    );
     for (candidate, rows) in measured(review) {
         match rows.changes.get(place) {
             Some(CandidateChange::Done(costs)) => {
-                let mut cells = vec![scheme(candidate), Cell::text("the change itself")];
-                cells.extend(cost_cells(costs, &with));
-                table.row(cells);
+                table.row(std::iter::once(scheme(candidate)).chain(cost_cells(costs, &with)).collect::<Vec<_>>());
             }
             Some(CandidateChange::NotApplicable { not_applicable, instead }) => {
                 let number = table.footnote(text(not_applicable));
-                let mut cells = vec![scheme(candidate), Cell::text("cannot be done").not_met().footnote(number)];
-                cells.extend((2..table.columns.len()).map(|_| dash()));
-                table.row(cells);
+                let refused = Cell::code(&candidate.scheme).below(text("cannot be done")).footnote(number);
+                let empty = (1..table.columns.len()).map(|_| dash());
+                table.row(std::iter::once(refused).chain(empty).collect::<Vec<_>>());
                 for costs in instead {
-                    let mut cells = vec![scheme(candidate), Cell::text(format!("instead: {}", costs.change))];
-                    cells.extend(cost_cells(costs, &with));
-                    table.row(cells);
+                    let instead = Cell::code(&candidate.scheme).below(text(format!("instead: {}", costs.change)));
+                    table.row(std::iter::once(instead).chain(cost_cells(costs, &with)).collect::<Vec<_>>());
                 }
             }
             None => {}
@@ -427,14 +446,13 @@ fn path(review: &Review, pictures: &Pictures<'_>) -> Option<Section> {
         let mut cells = vec![candidate.map_or_else(|| Cell::code(&path.scheme), scheme)];
         if let Some(reason) = &path.not_applicable {
             let number = table.footnote(text(reason));
-            cells.push(Cell::text("cannot be done").not_met().footnote(number));
+            cells.push(Cell::text("cannot be done").footnote(number));
             cells.extend((2..table.columns.len()).map(|_| dash()));
         } else {
-            let fraction = |value: f64| Cell::number(percent(value), value);
             cells.push(fraction(path.cumulative_fraction));
             if with_bytes {
                 let total = path.cumulative_bytes.and_then(|total| u64::try_from(total).ok());
-                cells.push(total.map_or_else(dash, |total| Cell::number(bytes(total), total as f64)));
+                cells.push(total.map_or_else(dash, |total| Cell::number(unbroken(bytes(total)), total as f64)));
             }
             cells.push(fraction(path.straight_fraction));
             cells.push(fraction(path.moved_more_than_once_fraction));
@@ -503,7 +521,7 @@ fn ways(plan: &SplitPlan) -> PageTable {
     let to = plan.to.map(|to| to.to_string()).unwrap_or_default();
     let mut table = PageTable::new(format!("Ways from {} to {to} shards, cheapest first", plan.from), columns);
     for way in &plan.alternatives {
-        let fraction = |value: Option<f64>| value.map_or_else(dash, |value| Cell::number(percent(value), value));
+        let fraction = |value: Option<f64>| value.map_or_else(dash, fraction);
         table.row(vec![
             Cell::text(&way.words),
             Cell::number(way.costs.operations.to_string(), way.costs.operations.into()),
@@ -547,12 +565,12 @@ fn speed(review: &Review, pictures: &Pictures<'_>) -> Option<Section> {
         PageTable::new("Time of one lookup: the median, and below it the 99th percentile of the runs", columns);
     for latency in &lookups.latency {
         let candidate = review.candidates.iter().find(|candidate| candidate.scheme == latency.scheme);
-        let time = |ns: f64| Cell::number(nanoseconds(ns), ns);
+        let time = |ns: f64| Cell::number(unbroken(nanoseconds(ns)), ns);
         let build = timings.build_ns.iter().find(|build| build.scheme == latency.scheme);
         table.row(vec![
             candidate.map_or_else(|| Cell::code(&latency.scheme), scheme),
-            time(latency.lookup_ns).below(text(nanoseconds(latency.lookup_p99_ns))),
-            time(latency.throughput_ns).below(text(nanoseconds(latency.throughput_p99_ns))),
+            time(latency.lookup_ns).below(text(unbroken(nanoseconds(latency.lookup_p99_ns)))),
+            time(latency.throughput_ns).below(text(unbroken(nanoseconds(latency.throughput_p99_ns)))),
             latency.throughput_with_hash_ns.map_or_else(dash, time),
             build.map_or_else(dash, |build| time(build.build_ns)),
         ]);

@@ -63,7 +63,7 @@ fn headline(
     let of = format!("of {}", counted(review.candidates.len(), "candidate"));
     let also = match undecided {
         [] => String::new(),
-        some => format!(" {} may do so as well; what was measured does not tell.", names(some)),
+        some => format!(" Of {} it cannot be said.", names(some)),
     };
     match (recommended, remaining) {
         (Some(one), [_]) => format!("{}: it alone {of} surely meets every requirement.{also}", one.scheme),

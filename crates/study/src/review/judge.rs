@@ -57,11 +57,11 @@ impl Asked {
                 Some(limit) => {
                     let shown = bound(limit, ReviewUnit::Fraction);
                     let heading = format!("{words}: moved ≤ {shown}");
-                    let sentence = format!("{words}: it can be done and moves at most {shown} of the keys");
+                    let sentence = format!("it can be done, and at most {shown} of the keys move");
                     add("moved", Some(place), Some(limit), ReviewUnit::Fraction, heading, sentence);
                 }
                 None => {
-                    let sentence = format!("{words}: it can be done");
+                    let sentence = "it can be done".to_owned();
                     add("moved", Some(place), None, ReviewUnit::Fraction, words.clone(), sentence);
                 }
             }
