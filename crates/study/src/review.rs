@@ -28,6 +28,9 @@ use measure::Measured;
 /// A tuned table is made larger so many times before it is given up.
 const TUNING_ROUNDS: usize = 4;
 
+/// Memberships of other names behind each size that is tried.
+const TUNING_DRAWS: u32 = 200;
+
 /// The part of all names for which a tuned table must do.
 const TUNING_CONFIDENCE: f64 = 0.95;
 
@@ -364,7 +367,7 @@ fn tuned(
                 hash: request.hash.as_ref().map(|hasher| hasher.box_clone()),
                 peak: target,
                 confidence: TUNING_CONFIDENCE,
-                draws: None,
+                draws: Some(TUNING_DRAWS),
                 seed: request.seed,
                 timing: false,
                 threads: request.threads,
@@ -378,7 +381,8 @@ fn tuned(
         let high = scheme.as_ref().map(|scheme| elsewhere(&**scheme)).transpose()?;
         found = Some((tuning, scheme));
         match high {
-            Some(high) if high > peak => target -= (high - peak).max((peak - 1.0) * 0.02),
+            // A little more than is missing, since both ends come from draws.
+            Some(high) if high > peak => target -= (high - peak).mul_add(1.25, (peak - 1.0) * 0.03),
             _ => break,
         }
         if target <= 1.0 {

@@ -251,8 +251,10 @@ pub struct ChangeCosts {
     pub left_parent_fraction: Option<f64>,
     /// What the same change moves under other names of the nodes and other keys.
     pub elsewhere: Option<MovesElsewhere>,
-    /// The 95 % interval (Wilson) of the moved fraction, if the keys are a sample of more like them.
-    pub moved_interval: [f64; 2],
+    /// Where the moved fraction of other draws lies with 95 % probability: of other names and keys where names
+    /// matter, else of other keys like these (Wilson). Null where the keys are uneven, since nothing is known of
+    /// others then, and for splits and shrinks.
+    pub moved_interval: Option<[f64; 2]>,
     /// Keys whose owner changed.
     pub moved_keys: u64,
     /// Bytes that go elsewhere, where bytes are known.

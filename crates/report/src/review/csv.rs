@@ -195,7 +195,7 @@ fn changes(review: &Review) -> String {
     .with_numbers(5..20);
     let mut add = |scheme: &str, change: &str, reason: &str, costs: Option<&ChangeCosts>| {
         let of = |pick: fn(&ChangeCosts) -> f64| optional(costs.map(pick));
-        let interval = costs.map(|costs| costs.elsewhere.as_ref().map_or(costs.moved_interval, |other| other.moved));
+        let interval = costs.and_then(|costs| costs.moved_interval);
         table.row([
             scheme.to_owned(),
             change.to_owned(),

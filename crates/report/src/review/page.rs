@@ -346,9 +346,9 @@ impl Shown {
 
 fn cost_cells(costs: &ChangeCosts, with: &Shown) -> Vec<Cell> {
     let moves = &costs.moves;
-    let [low, high] = costs.elsewhere.as_ref().map_or(costs.moved_interval, |elsewhere| elsewhere.moved);
+    let range = costs.moved_interval.and_then(|[low, high]| interval(&percent(low), &percent(high)));
     let mut cells = vec![
-        fraction(moves.moved_fraction).below(interval(&percent(low), &percent(high)).unwrap_or_default()),
+        fraction(moves.moved_fraction).below(range.unwrap_or_default()),
         fraction(moves.minimum_fraction),
         fraction(moves.excess_fraction),
         fraction(moves.disruption_fraction),

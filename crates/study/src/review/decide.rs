@@ -275,12 +275,12 @@ fn data_moved(costs: &ChangeCosts) -> f64 {
 }
 
 fn moved(costs: &ChangeCosts) -> [f64; 2] {
-    let value = data_moved(costs);
-    if costs.left_parent_fraction.is_some() {
-        return [value; 2];
+    match (costs.left_parent_fraction, costs.moved_interval) {
+        (Some(left), _) => [left; 2],
+        (None, Some(interval)) => interval,
+        // With uneven keys other ones may do anything, and nothing is an advantage.
+        (None, None) => [0.0, 1.0],
     }
-    let [low, high] = costs.elsewhere.as_ref().map_or(costs.moved_interval, |elsewhere| elsewhere.moved);
-    [low.min(value), high.max(value)]
 }
 
 fn needless_value(costs: &ChangeCosts) -> f64 {

@@ -179,13 +179,14 @@ fn data_moved(costs: &ChangeCosts) -> (f64, Option<[f64; 2]>, String) {
             (left, None, words)
         }
         None => {
-            let (interval, words) = match &costs.elsewhere {
-                Some(elsewhere) => {
-                    (elsewhere.moved, format!("{} of other names and keys", counted(elsewhere.draws, "draw")))
+            let words = match (&costs.moved_interval, &costs.elsewhere) {
+                (None, _) => {
+                    "the keys are uneven: a few values decide, and what others would do is not known".to_owned()
                 }
-                None => (costs.moved_interval, "other keys like these (Wilson)".to_owned()),
+                (Some(_), Some(elsewhere)) => format!("{} of other names and keys", counted(elsewhere.draws, "draw")),
+                (Some(_), None) => "other keys like these (Wilson)".to_owned(),
             };
-            (costs.moves.moved_fraction, Some(interval), words)
+            (costs.moves.moved_fraction, costs.moved_interval, words)
         }
     }
 }

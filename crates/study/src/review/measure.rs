@@ -98,10 +98,11 @@ impl Measured {
                 None => Some(drawn.peak(comparison.keys.accepted, peak)?),
                 Some(_) => None,
             };
+            let is_even = peak_elsewhere.as_ref().is_some_and(|peak| !peak.keys_are_uneven);
             let mut most_heap_bytes = measured.heap_bytes;
             let mut costs = Vec::new();
             for change in changes {
-                let (cost, heap) = change_of(request, side, change, source, progress)?;
+                let (cost, heap) = change_of(request, side, change, is_even, source, progress)?;
                 most_heap_bytes = most_heap_bytes.max(heap);
                 costs.push(cost);
             }
@@ -109,7 +110,7 @@ impl Measured {
                 Some(present) if !entry.is_present => {
                     let words = format!("go from {} to {}", present.scheme.spec(), entry.scheme.spec());
                     let rows = what_if_of(request, present, side.clone(), None, words, source, progress)?;
-                    Some(costs_of(&rows, None))
+                    Some(costs_of(&rows, None, is_even))
                 }
                 _ => None,
             };
@@ -176,15 +177,17 @@ fn change_of(
     request: &ReviewRequest,
     side: &Side,
     change: &NamedChange,
+    is_even: bool,
     source: &Source<'_>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(CandidateChange, u64), StudyError> {
     match edit_all(side, &change.edits, request.max_memory)? {
         Outcome::Done { after, matched, .. } => {
             let heap = u64::try_from(after.placer.sharder.heap_bytes()).unwrap_or(u64::MAX);
-            let elsewhere = elsewhere(request, &*side.scheme).moves(&change.edits)?;
+            let drawn = elsewhere(request, &*side.scheme);
+            let elsewhere = if is_even { drawn.moves(&change.edits)? } else { None };
             let rows = what_if_of(request, side, *after, matched, change.words.clone(), source, progress)?;
-            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere))), heap))
+            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere, is_even))), heap))
         }
         Outcome::Refused { reason, alternatives, .. } => {
             let mut instead = Vec::new();
@@ -193,6 +196,7 @@ fn change_of(
                 instead.push(costs_of(
                     &what_if_of(request, side, alternative.after, None, words, source, progress)?,
                     None,
+                    is_even,
                 ));
             }
             Ok((CandidateChange::NotApplicable { not_applicable: reason, instead }, 0))
@@ -200,7 +204,18 @@ fn change_of(
     }
 }
 
-fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>) -> ChangeCosts {
+/// The numbers of a study that a review shows. With uneven keys a few values decide what moves, and what others would
+/// do is not known.
+fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool) -> ChangeCosts {
+    let interval = match &elsewhere {
+        _ if !is_even || rows.left_parent_fraction.is_some() => None,
+        // The measured number is one of those that there can be.
+        Some(elsewhere) => {
+            let [low, high] = elsewhere.moved;
+            Some([low.min(rows.moves.moved_fraction), high.max(rows.moves.moved_fraction)])
+        }
+        None => Some(rows.moved_interval),
+    };
     ChangeCosts {
         change: rows.change.clone(),
         to: rows.to.clone(),
@@ -208,7 +223,7 @@ fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>) -> ChangeCosts {
         moves: rows.moves,
         left_parent_fraction: rows.left_parent_fraction,
         elsewhere,
-        moved_interval: rows.moved_interval,
+        moved_interval: interval,
         moved_keys: rows.moved_keys,
         moved_bytes: rows.moved_bytes,
         rewritten_bytes: rows.rewritten_bytes,
