@@ -8,6 +8,7 @@ mod new_scheme;
 mod peers;
 mod process;
 mod record;
+mod report;
 mod root;
 mod scaling;
 mod tidy;
@@ -47,6 +48,8 @@ enum Task {
     },
     /// Store a dated record of measured speed under reports/record
     Record(record::Args),
+    /// Make what reports/ and the README show again from commands and records
+    Report(report::Args),
     /// Say what changed between two records beyond noise
     BenchCompare {
         /// The folder or record.json of the earlier one
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Task::Corpus => corpus::run(&root).map(done),
         Task::Peers { format, names } => peers::run(&root, format, names.as_deref()),
         Task::Record(args) => record::run(&root, &args).map(done),
+        Task::Report(args) => report::run(&root, &args),
         Task::BenchCompare { old, new } => record::compare(&old, &new).map(done),
         Task::Instructions { check } => instructions::run(&root, check).map(done),
         Task::Browser(args) => browser::run(&root, &args).map(done),

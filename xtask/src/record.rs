@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
+use crate::report::criterion;
 use crate::{machine, peers, process, scaling};
 
 /// What goes into a record.
@@ -23,6 +24,9 @@ pub(crate) struct Args {
     /// What benches/duckdb/compare.py wrote, to be kept with the rest
     #[arg(long, value_name = "FILE")]
     duckdb: Option<PathBuf>,
+    /// Also keep criterion's last estimates beside the record
+    #[arg(long)]
+    benches: bool,
 }
 
 /// A load above this before anything begins is other work.
@@ -34,6 +38,9 @@ pub(crate) fn run(root: &Path, args: &Args) -> anyhow::Result<()> {
     let names =
         args.names.as_deref().map(|path| path.canonicalize().with_context(|| format!("--names: {}", path.display())));
     let names = names.transpose()?;
+    if args.benches {
+        criterion::check(root)?;
+    }
     let program = process::measure(root)?;
     let description = machine::describe(root);
     let mut record = process::json(&program, &["record"], &[])?;
@@ -49,6 +56,9 @@ pub(crate) fn run(root: &Path, args: &Args) -> anyhow::Result<()> {
     let folder = new_folder(&root.join("reports/record"), &machine::today())?;
     write(&folder.join("record.json"), &(serde_json::to_string_pretty(&record)? + "\n"))?;
     write(&folder.join("record.md"), &text(&record))?;
+    if args.benches {
+        criterion::keep_beside(root, &folder, &record["machine"])?;
+    }
     println!("{}", folder.display());
     Ok(())
 }
@@ -63,7 +73,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// A folder that was not there: the date, or the date with a number.
-fn new_folder(records: &Path, date: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn new_folder(records: &Path, date: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(records).with_context(|| format!("cannot make {}", records.display()))?;
     for number in 1..=99 {
         let folder = records.join(if number == 1 { date.to_owned() } else { format!("{date}-{number}") });
@@ -77,24 +87,32 @@ fn new_folder(records: &Path, date: &str) -> anyhow::Result<PathBuf> {
     anyhow::bail!("there are 99 records of {date} already")
 }
 
-/// The record for people.
-fn text(record: &Value) -> String {
-    let machine = &record["machine"];
-    let words = |value: &Value| match value {
+/// A value of a description, for people.
+fn words(value: &Value) -> String {
+    match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
         Value::Null => "unknown".to_owned(),
         other => other.to_string(),
-    };
+    }
+}
+
+/// The description of a machine as a list.
+pub(crate) fn machine_lines(machine: &Value) -> String {
+    let fields = machine.as_object().into_iter().flatten();
+    fields.map(|(name, value)| format!("* {}: {}\n", name.replace('_', " "), words(value))).collect()
+}
+
+/// The record for people.
+fn text(record: &Value) -> String {
+    let machine = &record["machine"];
     let load = machine["load_before"].as_f64();
     let mut text = format!(
         "# Speed on {}\n\nMade by `cargo xtask record` and never changed afterwards; the numbers of one machine at one \
          moment. Compare ratios within one record, and two records of one machine with `cargo xtask bench-compare`.\n\n",
         words(&record["date"])
     );
-    for (name, value) in machine.as_object().into_iter().flatten() {
-        text.push_str(&format!("* {}: {}\n", name.replace('_', " "), words(value)));
-    }
+    text.push_str(&machine_lines(machine));
     text.push_str(&format!(
         "* kernels: {}\n* rounds of the typical row differ by {:.1} %\n",
         words(&record["simd"]),
