@@ -103,10 +103,18 @@ pub(crate) fn machine_lines(machine: &Value) -> String {
     fields.map(|(name, value)| format!("* {}: {}\n", name.replace('_', " "), words(value))).collect()
 }
 
+/// What must be said of times that were measured while something else was running, or may have been.
+pub(crate) fn beside_other_work(machine: &Value) -> &'static str {
+    if machine["load_before"].as_f64().is_some_and(|load| load <= QUIET) {
+        return "";
+    }
+    "\n**Other programs were running when this was measured: times may be too long, and ratios are what is left to \
+     believe.**\n"
+}
+
 /// The record for people.
 fn text(record: &Value) -> String {
     let machine = &record["machine"];
-    let load = machine["load_before"].as_f64();
     let mut text = format!(
         "# Speed on {}\n\nMade by `cargo xtask record` and never changed afterwards; the numbers of one machine at one \
          moment. Compare ratios within one record, and two records of one machine with `cargo xtask bench-compare`.\n\n",
@@ -118,12 +126,7 @@ fn text(record: &Value) -> String {
         words(&record["simd"]),
         record["noise_fraction"].as_f64().unwrap_or(f64::NAN) * 100.0
     ));
-    if load.is_none_or(|load| load > QUIET) {
-        text.push_str(
-            "\n**Other programs were running when this was measured: times may be too long, and ratios are what is left \
-             to believe.**\n",
-        );
-    }
+    text.push_str(beside_other_work(machine));
     text.push_str(&lookups(record));
     text.push_str("\n## Published crates beside ours\n\n");
     text.push_str(&peers::text(&record["peers"]));

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::made::{files_below, write_file};
-use crate::record::{machine_lines, new_folder, read_json};
+use crate::record::{beside_other_work, machine_lines, new_folder, read_json};
 use crate::{machine, peers};
 
 /// Keeps the estimates in a dated folder of their own, and says which.
@@ -120,6 +120,7 @@ fn text(kept: &Value) -> String {
         words(&kept["newest"]),
         machine_lines(&kept["machine"])
     );
+    text.push_str(beside_other_work(&kept["machine"]));
     text.push_str(
         "\nMedians in ns for one element (a lookup where a bench does many in a turn), and criterion's interval of \
          confidence for each.\n\n| group | bench | value | median ns | interval | confidence |\n\
@@ -175,7 +176,7 @@ mod tests {
         let text = fs::read_to_string(to.path().join("criterion.md")).unwrap();
         assert!(text.contains("| lookup | ring | 1000 | 25.0 | 25.0 to 25.0 | 95 % |"), "{text}");
         assert!(text.contains("| build | ring | – | 123456 | 123455 to 123457 | 95 % |"), "{text}");
-        assert!(text.contains("* processor: P\n"), "{text}");
+        assert!(text.contains("* processor: P\n") && text.contains("Other programs were running"), "{text}");
         assert_eq!(read_json(&to.path().join("criterion.json")).unwrap()["rows"][1]["elements"], 100);
     }
 
