@@ -615,11 +615,11 @@ fn titles_state_what_the_numbers_say() {
     assert_eq!(title(&flow_chart(&still).unwrap()), "remove \"node-2\": no key moves");
     assert_eq!(
         title(&lookup_growth_chart(&scaling("shards")).unwrap()),
-        "At 10000 nodes a lookup takes from 0.60 ns (formula) to 2.00 µs (table); 1 of 3 schemes stop before"
+        "At 10000 nodes a lookup takes from 0.60 ns (formula) to 2.00 µs (table); 1 of 3 schemes stops before"
     );
     assert_eq!(
         title(&cost_growth_chart(&scaling("shards")).unwrap()),
-        "At 10000 nodes the table takes from 0 B (formula) to 120 kB (table), and building takes up to 4.80 ms (table); 1 of 3 schemes stop before"
+        "At 10000 nodes the table takes from 0 B (formula) to 120 kB (table), and building takes up to 4.80 ms (table); 1 of 3 schemes stops before"
     );
     assert_eq!(
         title(&flow_chart(&what_if(&names(3))).unwrap()),

@@ -99,10 +99,11 @@ fn at_the_end(scaling: &Scaling, say: impl Fn(&str, &[End<'_>]) -> Option<String
     let most = ends.iter().map(|(_, point)| point.nodes).max().unwrap_or_default();
     let there: Vec<End<'_>> = ends.iter().copied().filter(|(_, point)| point.nodes == most).collect();
     let Some(found) = say(&counted(most, "node"), &there) else { return "Nothing was measured".to_owned() };
-    match scaling.schemes.len() - there.len() {
+    let (all, early) = (scaling.schemes.len(), scaling.schemes.len() - there.len());
+    match early {
         0 => found,
-        1 if scaling.schemes.len() == 2 => format!("{found}; the other scheme stops before"),
-        early => format!("{found}; {early} of {} schemes stop before", scaling.schemes.len()),
+        1 => format!("{found}; 1 of {all} schemes stops before"),
+        _ => format!("{found}; {early} of {all} schemes stop before"),
     }
 }
 
