@@ -296,8 +296,8 @@ async function contents(page, width) {
     await page.waitForTimeout(50);
     const seen = await page.evaluate((hash) => {
       const heading = document.getElementById(hash.slice(1));
-      const box = heading.getBoundingClientRect();
-      return location.hash === hash && /^H[1-6]$/.test(heading.tagName) && box.top >= -1 && box.bottom <= innerHeight + 1;
+      const box = heading?.getBoundingClientRect();
+      return heading !== null && location.hash === hash && /^H[1-6]$/.test(heading.tagName) && box.top >= -1 && box.bottom <= innerHeight + 1;
     }, target);
     if (!seen) {
       found.push(`the contents line ${target} does not lead to its heading`);
@@ -326,7 +326,7 @@ async function current(page) {
 /** Every column sorts both ways and back, by keyboard alone. */
 async function sorting(page) {
   const found = [];
-  const tables = page.locator("table.sortable");
+  const tables = page.locator("table:has(tbody tr + tr)");
   for (let number = 0; number < (await tables.count()); number += 1) {
     const table = tables.nth(number);
     const rows = () =>

@@ -52,7 +52,7 @@ pub fn tuning_chart(tuning: &Tuning) -> Result<String, ChartError> {
     };
     let labels = curves.iter().map(|curve| width(&curve.name, TEXT)).fold(0.0, f64::max);
     let (top, bottom) = (canvas.top + 14.0, canvas.top + 14.0 + HEIGHT);
-    let right = WIDTH - MARGIN - labels - 12.0;
+    let right = WIDTH - MARGIN - labels - 30.0;
     let up = Up::new(tuning, values().map(|(_, peak)| *peak), top, bottom);
     let across = across(tuning, least, most, right);
     axes(&mut canvas, tuning, &across, &up, top, bottom, right);
@@ -94,7 +94,10 @@ pub fn tuning_chart(tuning: &Tuning) -> Result<String, ChartError> {
         curves.iter().filter_map(|curve| Some((curve, up.at(curve.points.last()?.1)))).collect();
     let heights: Vec<f64> = ends.iter().map(|(_, height)| *height).collect();
     for ((curve, _), height) in ends.iter().zip(apart(&heights, TEXT * 1.3, top, bottom)) {
-        canvas.text((right + 8.0, height), &curve.name, Side::Start, curve.role);
+        // Colours that a line may have are too faint for words.
+        canvas.line([(right + 6.0, height), (right + 20.0, height)], curve.role, 2);
+        canvas.dot((right + 13.0, height), 2, curve.role);
+        canvas.text((right + 26.0, height), &curve.name, Side::Start, Role::Ink);
     }
     canvas.svg(bottom + 54.0)
 }

@@ -18,6 +18,9 @@ use crate::figures::style_sheet;
 
 const TEMPLATE: &str = "page.html";
 
+/// Tables of more columns are set smaller.
+const DENSE: usize = 6;
+
 /// The template, compiled once. What it writes is made visible and escaped unless Rust code here has
 /// marked it as finished markup, which it does for pictures, the style sheet and the script alone.
 static TEMPLATES: LazyLock<Result<Environment<'static>, String>> = LazyLock::new(|| {
@@ -129,7 +132,7 @@ struct Piecewise<'a> {
 struct TableView<'a> {
     id: String,
     caption: &'a str,
-    sortable: bool,
+    class: &'static str,
     columns: Vec<ColumnView<'a>>,
     rows: Vec<Vec<CellView<'a>>>,
     footnotes: Vec<Vec<Piecewise<'a>>>,
@@ -271,7 +274,12 @@ impl<'a> Maker<'a> {
         TableView {
             id: format!("table-{}", self.tables),
             caption: &table.caption,
-            sortable: table.rows.len() > 1,
+            class: match (table.rows.len() > 1, table.columns.len() > DENSE) {
+                (true, true) => "sortable dense",
+                (true, false) => "sortable",
+                (false, true) => "dense",
+                (false, false) => "",
+            },
             columns: table
                 .columns
                 .iter()
