@@ -1,7 +1,7 @@
 use shardlab_core::RawChunk;
 use shardlab_core::rows::KeySet;
 
-use crate::ReadError;
+use crate::{Part, ReadError};
 
 /// The most documents a chunk holds, and the number of documents in a block of the digest.
 pub const BLOCK: usize = 65_536;
@@ -41,6 +41,22 @@ pub trait Documents: Send {
     /// # Errors
     /// The source cannot be read, holds a bad record, or held no document at all.
     fn next_chunk(&mut self, chunk: &mut RawChunk) -> Result<bool, ReadError>;
+
+    /// Takes what the next documents are made of, so that they can be [read](Part::read) by another
+    /// thread, and then [joined](Documents::join) in the order in which parts were taken. `false` says
+    /// that there is nothing more to take. Parts do not depend on who reads them and when.
+    ///
+    /// A stream is followed either by chunks or by parts, not by both in turns. Streams that are not
+    /// read by several threads give parts that have been read already, as here.
+    fn cut(&mut self, part: &mut Part) -> bool {
+        part.fill_by(|chunk| self.next_chunk(chunk))
+    }
+
+    /// Counts a part that was read. Its documents may then be placed, and an error behind them is in
+    /// [`Part::take_error`]; no part is to be joined after one with an error.
+    fn join(&mut self, part: &mut Part) {
+        let _ = part;
+    }
 
     /// Whether the documents are 64-bit keys without ids, which no hash touches.
     fn are_hashed(&self) -> bool {

@@ -4,6 +4,7 @@ mod digest;
 mod distinct;
 mod documents;
 mod error;
+mod part;
 mod read;
 mod sample;
 mod shown;
@@ -13,6 +14,7 @@ mod tally;
 pub use distinct::distinct;
 pub use documents::{BLOCK, Documents, Progress, Unit};
 pub use error::{BadRecord, HeaderFault, ReadError, RecordFault};
+pub use part::Part;
 pub use read::{Encoding, Format, ReadOptions, TableRow, open, read_table};
 pub use sample::sample;
 pub use synthetic::{

@@ -1,6 +1,6 @@
 use memchr::memchr;
 
-use super::lines::{Line, Lines, Stop};
+use super::lines::{Line, Lines, Stop, whole_lines};
 use crate::RecordFault;
 
 /// Bytes that may be looked at again after quotes that do not pair, before whole stretches are given
@@ -167,4 +167,30 @@ fn scan_line(mut scan: Scan, line: &[u8]) -> Scan {
         };
     }
     scan
+}
+
+/// How many bytes from the front on are whole rows without a fault, over at most so many lines, and how
+/// many lines they take: rows that [`Rows::find`] finds one after another.
+pub(super) fn whole_rows(window: &[u8], most: usize) -> (usize, u64) {
+    // Where there is no quote each line is a row.
+    let quote = memchr(b'"', window).unwrap_or(window.len());
+    let (mut bytes, mut lines) = whole_lines(&window[..quote], most);
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let (mut scan, mut from, mut seen) = (Scan::FieldStart, bytes, lines);
+    while seen < most
+        && let Some(length) = memchr(b'\n', &window[from..])
+    {
+        let line = &window[from..from + length];
+        scan = scan_line(scan, line.strip_suffix(b"\r").unwrap_or(line));
+        from += length + 1;
+        seen += 1;
+        match scan {
+            Scan::Quoted => {}
+            Scan::AfterQuote => break,
+            Scan::FieldStart | Scan::Bare | Scan::Quote => {
+                (scan, bytes, lines) = (Scan::FieldStart, from, seen);
+            }
+        }
+    }
+    (bytes, lines)
 }

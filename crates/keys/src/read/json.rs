@@ -75,7 +75,41 @@ impl Fields {
 
     /// Takes the wanted values out of one line, without building the rest. They come in the order
     /// in which the fields are wanted.
-    pub(super) fn values<'a>(&self, line: &'a str) -> Result<[Option<&'a RawValue>; MOST_WANTED], FieldFault> {
+    pub(super) fn values<'a>(&self, line: &'a str) -> Result<[Option<&'a str>; MOST_WANTED], FieldFault> {
+        self.plain_values(line).map_or_else(|| self.any_values(line), Ok)
+    }
+
+    /// The values of a line that is as plain as programs write them: one object of strings without escapes,
+    /// integers, truth values and nulls, with no blank but one behind a comma or a colon. Nothing for every
+    /// other line, be it good or bad, and where a wanted name stands twice or could be a path.
+    pub(super) fn plain_values<'a>(&self, line: &'a str) -> Option<[Option<&'a str>; MOST_WANTED]> {
+        let mut values = [None; MOST_WANTED];
+        let bytes = line.as_bytes();
+        let mut at = plain::byte(bytes, 0, b'{')?;
+        loop {
+            let end = plain::string(bytes, at)?;
+            let name = &bytes[at + 1..end - 1];
+            at = plain::blank(bytes, plain::byte(bytes, end, b':')?);
+            let end = plain::scalar(bytes, at)?;
+            for (wanted, value) in self.wanted.iter().zip(&mut values) {
+                if wanted.name.as_bytes() == name {
+                    if value.replace(&line[at..end]).is_some() {
+                        return None;
+                    }
+                } else if wanted.path.first().is_some_and(|head| head.as_bytes() == name) {
+                    return None;
+                }
+            }
+            match bytes.get(end)? {
+                b',' => at = plain::blank(bytes, end + 1),
+                b'}' if end + 1 == bytes.len() => return Some(values),
+                _ => return None,
+            }
+        }
+    }
+
+    /// As [`values`](Self::values), for every line.
+    pub(super) fn any_values<'a>(&self, line: &'a str) -> Result<[Option<&'a str>; MOST_WANTED], FieldFault> {
         let mut found = [Found::default(); MOST_WANTED];
         let mut deserializer = serde_json::Deserializer::from_str(line);
         deserializer
@@ -84,9 +118,54 @@ impl Fields {
             .map_err(|error| (None, json_fault(&error)))?;
         let mut values = [None; MOST_WANTED];
         for (place, wanted) in self.wanted.iter().enumerate() {
-            values[place] = found[place].resolve(&wanted.path).map_err(|fault| (Some(place), fault))?;
+            values[place] =
+                found[place].resolve(&wanted.path).map_err(|fault| (Some(place), fault))?.map(RawValue::get);
         }
         Ok(values)
+    }
+}
+
+/// The parts of lines that are plain, by their places: each gives the place behind it, or nothing where
+/// there is no such part or it is not plain.
+mod plain {
+    /// This byte.
+    pub(super) fn byte(line: &[u8], at: usize, byte: u8) -> Option<usize> {
+        (line.get(at) == Some(&byte)).then_some(at + 1)
+    }
+
+    /// A blank, if there is one.
+    pub(super) fn blank(line: &[u8], at: usize) -> usize {
+        at + usize::from(line.get(at) == Some(&b' '))
+    }
+
+    /// A string without escapes.
+    pub(super) fn string(line: &[u8], at: usize) -> Option<usize> {
+        let text = line.get(byte(line, at, b'"')?..)?;
+        let length = text.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ')?;
+        (text[length] == b'"').then_some(at + length + 2)
+    }
+
+    /// A string, an integer, a truth value or null.
+    pub(super) fn scalar(line: &[u8], at: usize) -> Option<usize> {
+        let word = |word: &[u8]| line[at..].starts_with(word).then_some(at + word.len());
+        match line.get(at)? {
+            b'"' => string(line, at),
+            b't' => word(b"true"),
+            b'f' => word(b"false"),
+            b'n' => word(b"null"),
+            _ => integer(line, at),
+        }
+    }
+
+    /// An integer without leading zeros.
+    fn integer(line: &[u8], at: usize) -> Option<usize> {
+        let start = at + usize::from(line.get(at) == Some(&b'-'));
+        let digits = line[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        match (digits, line.get(start)) {
+            (0, _) | (2.., Some(b'0')) => None,
+            // What follows is a comma or the end of the object for the caller, or else not plain.
+            _ => Some(start + digits),
+        }
     }
 }
 
@@ -238,9 +317,8 @@ pub(super) struct Text<'a> {
     pub(super) beyond_double: bool,
 }
 
-/// The text of a string, or an integer as it is written; none for null.
-pub(super) fn text(value: &RawValue) -> Result<Option<Text<'_>>, RecordFault> {
-    let raw = value.get();
+/// The text of a string, or an integer as it is written; none for null. The value is JSON.
+pub(super) fn text(raw: &str) -> Result<Option<Text<'_>>, RecordFault> {
     let plain = |text| Ok(Some(Text { text: Cow::Borrowed(text), beyond_double: false }));
     match raw.as_bytes().first() {
         Some(b'"') => match raw.get(1..raw.len() - 1) {
@@ -301,7 +379,7 @@ pub(super) fn present(line: &str, wanted: &str, flag: &str) -> Option<String> {
 
 /// Whether a value could be an id.
 fn is_key(value: &RawValue) -> bool {
-    text(value).is_ok_and(|text| text.is_some())
+    text(value.get()).is_ok_and(|text| text.is_some())
 }
 
 /// The names and values of an object, if it is one. Only faults need them all.

@@ -1,6 +1,6 @@
 use std::io::{self, Read};
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::MAX_RECORD;
 use super::archive::{archive_fault, read};
@@ -54,6 +54,53 @@ pub(super) enum Stop {
 impl Lines {
     pub(super) fn new(source: Box<dyn Read + Send>) -> Self {
         Self { source, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, line: 1, state: State::Open }
+    }
+
+    /// No lines, to be [handed over](Self::hand_over) some.
+    pub(super) fn nothing() -> Self {
+        Self { source: Box::new(io::empty()), buffer: Vec::new(), start: 0, end: 0, line: 1, state: State::Ended }
+    }
+
+    /// The next bytes of the stream without taking them: so many, or all that there are.
+    pub(super) fn gather(&mut self, count: usize) -> &[u8] {
+        if self.buffer.len() - self.start < count {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            if self.buffer.len() < count {
+                self.buffer.resize(count, 0);
+            }
+        }
+        while self.end - self.start < count && matches!(self.state, State::Open) {
+            let limit = self.start + count;
+            self.take_in(limit);
+        }
+        self.text(count.min(self.end - self.start))
+    }
+
+    /// Moves the first bytes of the buffer, which hold this many line feeds, into other lines, which are
+    /// those alone from then on. The memory of both may change its place.
+    pub(super) fn hand_over(&mut self, block: &mut Self, bytes: usize, lines: u64) {
+        let rest = self.start + bytes..self.end;
+        let length = self.buffer.len();
+        // Whichever is the smaller is copied. A buffer that grew for a long record stays where it is.
+        if rest.len() < bytes && length <= 2 * BUFFER_BYTES.max(bytes) {
+            if block.buffer.len() < length {
+                block.buffer.resize(length, 0);
+            }
+            block.buffer[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
+            std::mem::swap(&mut self.buffer, &mut block.buffer);
+            (block.start, block.end) = (self.start, self.start + bytes);
+            (self.start, self.end) = (0, rest.len());
+        } else {
+            if block.buffer.len() < bytes {
+                block.buffer.resize(bytes, 0);
+            }
+            block.buffer[..bytes].copy_from_slice(&self.buffer[self.start..self.start + bytes]);
+            (block.start, block.end) = (0, bytes);
+            self.start += bytes;
+        }
+        block.line = self.line;
+        self.line += lines;
     }
 
     /// The number of the line on which the current record starts, from 1.
@@ -151,7 +198,12 @@ impl Lines {
                 self.buffer.resize(length, 0);
             }
         }
-        match read(&mut self.source, &mut self.buffer[self.end..]) {
+        self.take_in(self.buffer.len());
+    }
+
+    /// Takes more bytes into the buffer, up to this place in it.
+    fn take_in(&mut self, limit: usize) {
+        match read(&mut self.source, &mut self.buffer[self.end..limit]) {
             Ok(0) => self.state = State::Ended,
             Ok(n) => self.end += n,
             Err(error) => {
@@ -170,4 +222,15 @@ impl Lines {
         }
         self.text(count.min(self.end - self.start))
     }
+}
+
+/// How many bytes from the front on are whole lines, at most so many of them, and how many they are.
+pub(super) fn whole_lines(window: &[u8], most: usize) -> (usize, u64) {
+    let bytes = memrchr(b'\n', window).map_or(0, |at| at + 1);
+    let lines = memchr_iter(b'\n', &window[..bytes]).count();
+    if lines <= most {
+        return (bytes, u64::try_from(lines).unwrap_or(u64::MAX));
+    }
+    let last = most.checked_sub(1).and_then(|last| memchr_iter(b'\n', window).nth(last));
+    (last.map_or(0, |at| at + 1), u64::try_from(most).unwrap_or(u64::MAX))
 }

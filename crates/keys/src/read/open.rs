@@ -107,7 +107,7 @@ pub(crate) fn open_embedded(
     Ok(Box::new(start(name.to_owned(), Box::new(bytes), size, options, Format::Lines)?))
 }
 
-fn start(
+pub(super) fn start(
     file: String,
     source: Box<dyn Read + Send>,
     size: Option<u64>,

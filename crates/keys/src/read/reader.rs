@@ -6,13 +6,14 @@ use shardlab_core::rows::KeySet;
 use shardlab_core::{KeyFault, KeyRules, RawChunk, RawKey};
 
 use super::columns::Columns;
-use super::csv::{Next, Row, Rows};
+use super::csv::{self, Next, Row, Rows};
 use super::json::{self, FieldFault, Fields};
-use super::lines::{Lines, Stop};
+use super::lines::{Lines, Stop, whole_lines};
 use super::{Encoding, Format, ReadOptions};
 use crate::documents::CHUNK_BYTES;
 use crate::error::BadRecord;
-use crate::tally::Tally;
+use crate::part::Part;
+use crate::tally::{Skips, Tally};
 use crate::{BLOCK, Documents, Progress, ReadError, RecordFault, Unit, shown};
 
 /// Where the bytes of a reader come from.
@@ -28,30 +29,88 @@ pub(super) struct Stored {
 }
 
 /// The documents of a file.
+///
+/// The stream is cut into blocks of whole records, which any thread can read apart, and what they gave is
+/// counted in the order of the file. What cannot be cut by a look at line feeds and quotes (a bad row of
+/// CSV, a long record, the end of the file) is read as it is met, by the same code.
 pub(super) struct Reader {
     stored: Stored,
     lines: Lines,
-    form: Form,
-    placing: Placing,
-    skip_bad: bool,
+    parser: Arc<Parser>,
+    scratch: Scratch,
+    tally: Tally,
+    seen: Seen,
     routing_named: Option<String>,
     bom: bool,
-    lines_seen: u64,
-    crlf_lines: u64,
-    state: State,
+    /// Blocks have at most so many bytes; 0 reads everything as it is met.
+    window: usize,
+    /// Whether nothing is left to cut.
+    drained: bool,
+    /// What [`next_chunk`](Documents::next_chunk) reads with.
+    part: Part,
+}
+
+/// The most bytes of a block: large beside what it costs to hand one over, small beside memory.
+pub(super) const WINDOW: usize = 2 << 20;
+
+/// How records become documents, which does not change from one to the next.
+pub(super) struct Parser {
+    file: String,
+    form: Form,
+    encoding: Encoding,
+    rules: KeyRules,
+    numbers: Numbers<bool>,
+    skip_bad: bool,
 }
 
 enum Form {
     Lines,
     Ndjson(Fields),
-    Csv { rows: Rows, columns: Columns },
+    Csv(Columns),
 }
 
-enum State {
-    Reading,
-    /// The documents before the error are handed out first.
-    Failed(ReadError),
-    Ended,
+/// Room to read one record after another.
+#[derive(Default)]
+struct Scratch {
+    rows: Rows,
+    id: Vec<u8>,
+    routing: Vec<u8>,
+}
+
+/// What notes tell about records.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    lines: u64,
+    crlf_lines: u64,
+    beyond_double: u64,
+}
+
+/// What was met beside documents.
+#[derive(Default)]
+struct Met {
+    skips: Skips,
+    seen: Seen,
+    /// Whether that was the end of the stream.
+    end: bool,
+}
+
+/// A block that was cut and not read, or what reading it has met.
+#[derive(Default)]
+pub(crate) struct Unread {
+    block: Option<(Arc<Parser>, Lines)>,
+    spare: Option<Lines>,
+    scratch: Scratch,
+    met: Met,
+}
+
+impl Unread {
+    pub(crate) fn read(&mut self, chunk: &mut RawChunk, error: &mut Option<ReadError>) {
+        let Some((parser, mut lines)) = self.block.take() else { return };
+        *error = parser.read(&mut lines, &mut self.scratch, &mut self.met, chunk, usize::MAX).err();
+        // The block ends before the stream does.
+        self.met.end = false;
+        self.spare = Some(lines);
+    }
 }
 
 /// What stands for the columns of numbers, which follow all others in this order.
@@ -73,17 +132,6 @@ impl Numbers<bool> {
     }
 }
 
-/// What becomes of a record once its texts are found.
-struct Placing {
-    encoding: Encoding,
-    rules: KeyRules,
-    numbers: Numbers<bool>,
-    tally: Tally,
-    beyond_double: u64,
-    id: Vec<u8>,
-    routing: Vec<u8>,
-}
-
 impl Reader {
     /// Reads the beginning of the content: a byte order mark and, for CSV, the header.
     pub(super) fn new(
@@ -102,123 +150,53 @@ impl Reader {
         if bom {
             lines.consume(3, 0);
         }
-        let mut reader = Self {
-            form: Form::Lines,
-            placing: Placing {
-                encoding: options.encoding,
-                rules: options.rules,
-                numbers: Numbers { weight: options.weight_field.is_some(), requests: options.requests_field.is_some() },
-                tally: Tally::default(),
-                beyond_double: 0,
-                id: Vec::new(),
-                routing: Vec::new(),
-            },
+        let mut scratch = Scratch::default();
+        let mut seen = Seen::default();
+        let form = match format {
+            Format::Lines => Form::Lines,
+            Format::Ndjson => Form::Ndjson(Fields::new(options)),
+            Format::Csv => Form::Csv(read_header(&stored.file, &mut lines, &mut scratch.rows, &mut seen, options)?),
+        };
+        let parser = Parser {
+            file: stored.file.clone(),
+            form,
+            encoding: options.encoding,
+            rules: options.rules,
+            numbers: Numbers { weight: options.weight_field.is_some(), requests: options.requests_field.is_some() },
             skip_bad: options.skip_bad,
-            routing_named: options.routing_field.as_deref().map(|name| shown::short(name.as_bytes())),
-            bom,
-            lines_seen: 0,
-            crlf_lines: 0,
-            state: State::Reading,
+        };
+        Ok(Self {
             stored,
             lines,
-        };
-        match format {
-            Format::Lines => {}
-            Format::Ndjson => reader.form = Form::Ndjson(Fields::new(options)),
-            Format::Csv => reader.read_header(options)?,
-        }
-        Ok(reader)
-    }
-
-    fn read_header(&mut self, options: &ReadOptions) -> Result<(), ReadError> {
-        let line = self.lines.number();
-        let header = |fault| ReadError::Header { file: self.stored.file.clone(), line, fault };
-        let record = |fault| header(crate::HeaderFault::Record(fault));
-        let mut rows = Rows::default();
-        let row = match rows.find(&mut self.lines) {
-            Ok(Next::End) => {
-                self.state = State::Ended;
-                return Err(ReadError::NoKeys { file: self.stored.file.clone(), read: 0 });
-            }
-            Ok(Next::Row(row)) if row.end == 0 => return Err(record(RecordFault::EmptyLine)),
-            Ok(Next::Row(row)) => row,
-            Ok(Next::Bad(fault, _)) | Err(Stop::Archive(fault)) => return Err(record(fault)),
-            Err(Stop::TooLong) => return Err(record(RecordFault::TooLong)),
-            Err(Stop::Io(source)) => return Err(ReadError::Read { file: self.stored.file.clone(), line, source }),
-        };
-        let text = self.lines.text(row.end);
-        rows.split(text);
-        let columns = Columns::of(&rows, text, options).map_err(header)?;
-        self.finish(row);
-        self.form = Form::Csv { rows, columns };
-        Ok(())
-    }
-
-    /// Counts the lines of a row and leaves it behind.
-    fn finish(&mut self, row: Row) {
-        self.lines_seen += row.lines;
-        self.crlf_lines += u64::from(row.crlf);
-        self.lines.consume(row.next, row.lines);
-    }
-
-    /// Reads one record into the chunk, or counts it as bad. Returns the bytes of a record that is in
-    /// the chunk, 0 for a bad one, and nothing at the end.
-    fn step(&mut self, chunk: &mut RawChunk) -> Result<Option<usize>, ReadError> {
-        let line = self.lines.number();
-        let found = match &mut self.form {
-            Form::Csv { rows, .. } => rows.find(&mut self.lines),
-            _ => self.lines.find(0).map(|line| line.map_or(Next::End, |line| Next::Row(line.into()))),
-        };
-        let (place, fault) = match found {
-            Ok(Next::End) => return Ok(None),
-            Ok(Next::Row(row)) => {
-                let taken = self.form.take(self.lines.text(row.end), &mut self.placing, chunk);
-                self.finish(row);
-                match taken {
-                    Ok(()) => return Ok(Some(row.end)),
-                    Err(fault) => fault,
-                }
-            }
-            Ok(Next::Bad(fault, row)) => {
-                self.finish(row);
-                (None, fault)
-            }
-            Err(Stop::TooLong) => {
-                if self.skip_bad {
-                    self.lines.skip_line();
-                    self.lines_seen += 1;
-                }
-                (None, RecordFault::TooLong)
-            }
-            Err(Stop::Archive(fault)) => (None, fault),
-            Err(Stop::Io(source)) => return Err(ReadError::Read { file: self.stored.file.clone(), line, source }),
-        };
-        let field = place.and_then(|place| self.form.shown(place)).map(str::to_owned);
-        let bad = BadRecord { file: self.stored.file.clone(), line, field, fault };
-        if !self.skip_bad {
-            return Err(Box::new(bad).into());
-        }
-        self.placing.tally.skip(&bad);
-        Ok(Some(0))
+            parser: Arc::new(parser),
+            scratch,
+            tally: Tally::default(),
+            seen,
+            routing_named: options.routing_field.as_deref().map(|name| shown::short(name.as_bytes())),
+            bom,
+            window: WINDOW,
+            drained: false,
+            part: Part::default(),
+        })
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.stored.notes.clone();
-        let tally = &self.placing.tally;
+        let (tally, seen) = (&self.tally, &self.seen);
         if self.bom {
             notes.push("a UTF-8 byte order mark at the very start was taken off".to_owned());
         }
-        if self.crlf_lines > 0 {
+        if seen.crlf_lines > 0 {
             notes.push(format!(
                 "{} of {} lines end in CRLF; the carriage returns were taken off",
-                self.crlf_lines, self.lines_seen
+                seen.crlf_lines, seen.lines
             ));
         }
-        if self.placing.beyond_double > 0 {
+        if seen.beyond_double > 0 {
             notes.push(format!(
                 "{} JSON numbers lie beyond 2^53 and were kept as they are written; programs that read numbers as \
                  doubles change them, so write such ids as strings",
-                self.placing.beyond_double
+                seen.beyond_double
             ));
         }
         if let Some(field) = self.routing_named.as_ref().filter(|_| tally.accepted() > 0 && tally.with_routing() == 0) {
@@ -231,29 +209,54 @@ impl Reader {
 impl Documents for Reader {
     fn next_chunk(&mut self, chunk: &mut RawChunk) -> Result<bool, ReadError> {
         chunk.clear();
-        let mut room = CHUNK_BYTES;
-        while matches!(self.state, State::Reading) && chunk.len() < BLOCK && room > 0 {
-            match self.step(chunk) {
-                // The texts of a record are never longer than the record.
-                Ok(Some(bytes)) => room = room.saturating_sub(bytes),
-                Ok(None) => {
-                    self.state = match self.placing.tally.accepted() {
-                        0 => State::Failed(ReadError::NoKeys {
-                            file: self.stored.file.clone(),
-                            read: self.placing.tally.read(),
-                        }),
-                        _ => State::Ended,
-                    };
-                }
-                Err(error) => self.state = State::Failed(error),
+        let mut part = std::mem::take(&mut self.part);
+        // The documents before an error are handed out first.
+        let mut error = part.take_error();
+        while error.is_none() && self.cut(&mut part) {
+            part.read();
+            self.join(&mut part);
+            if !part.chunk.is_empty() {
+                std::mem::swap(chunk, &mut part.chunk);
+                self.part = part;
+                return Ok(true);
             }
+            error = part.take_error();
         }
-        if !chunk.is_empty() {
-            return Ok(true);
+        self.part = part;
+        self.drained = true;
+        error.map_or(Ok(false), Err)
+    }
+
+    fn cut(&mut self, part: &mut Part) -> bool {
+        if self.drained {
+            return false;
         }
-        match std::mem::replace(&mut self.state, State::Ended) {
-            State::Failed(error) => Err(error),
-            State::Reading | State::Ended => Ok(false),
+        part.chunk.clear();
+        part.error = None;
+        part.unread.met = Met::default();
+        let (bytes, lines) = self.parser.cut(self.lines.gather(self.window));
+        if bytes > 0 {
+            let mut block = part.unread.spare.take().unwrap_or_else(Lines::nothing);
+            self.lines.hand_over(&mut block, bytes, lines);
+            part.unread.block = Some((Arc::clone(&self.parser), block));
+            return true;
+        }
+        let room = if self.window == 0 { CHUNK_BYTES } else { self.window };
+        let met = &mut part.unread.met;
+        part.error = self.parser.read(&mut self.lines, &mut self.scratch, met, &mut part.chunk, room).err();
+        self.drained = met.end || part.error.is_some();
+        true
+    }
+
+    fn join(&mut self, part: &mut Part) {
+        let met = &mut part.unread.met;
+        self.tally.take_in(&part.chunk.as_batch(), &mut met.skips);
+        self.seen.lines += met.seen.lines;
+        self.seen.crlf_lines += met.seen.crlf_lines;
+        self.seen.beyond_double += met.seen.beyond_double;
+        self.drained |= part.error.is_some();
+        if met.end && part.error.is_none() && self.tally.accepted() == 0 {
+            part.error = Some(ReadError::NoKeys { file: self.stored.file.clone(), read: self.tally.read() });
         }
     }
 
@@ -262,46 +265,159 @@ impl Documents for Reader {
     }
 
     fn key_set(&self) -> KeySet {
-        self.placing.tally.key_set(&self.stored.file, self.notes())
+        self.tally.key_set(&self.stored.file, self.notes())
     }
 }
 
-impl Form {
-    /// The name of the field at a place, where records have fields.
-    fn shown(&self, place: usize) -> Option<&str> {
-        match self {
-            Self::Lines => None,
-            Self::Ndjson(fields) => Some(fields.shown(place)),
-            Self::Csv { columns, .. } => columns.wanted.get(place).map(|column| column.shown.as_str()),
+/// Reads the header of a CSV file.
+fn read_header(
+    file: &str,
+    lines: &mut Lines,
+    rows: &mut Rows,
+    seen: &mut Seen,
+    options: &ReadOptions,
+) -> Result<Columns, ReadError> {
+    let line = lines.number();
+    let header = |fault| ReadError::Header { file: file.to_owned(), line, fault };
+    let record = |fault| header(crate::HeaderFault::Record(fault));
+    let row = match rows.find(lines) {
+        Ok(Next::End) => return Err(ReadError::NoKeys { file: file.to_owned(), read: 0 }),
+        Ok(Next::Row(row)) if row.end == 0 => return Err(record(RecordFault::EmptyLine)),
+        Ok(Next::Row(row)) => row,
+        Ok(Next::Bad(fault, _)) | Err(Stop::Archive(fault)) => return Err(record(fault)),
+        Err(Stop::TooLong) => return Err(record(RecordFault::TooLong)),
+        Err(Stop::Io(source)) => return Err(ReadError::Read { file: file.to_owned(), line, source }),
+    };
+    let text = lines.text(row.end);
+    rows.split(text);
+    let columns = Columns::of(rows, text, options).map_err(header)?;
+    finish(lines, row, seen);
+    Ok(columns)
+}
+
+/// Counts the lines of a row and leaves it behind.
+fn finish(lines: &mut Lines, row: Row, seen: &mut Seen) {
+    seen.lines += row.lines;
+    seen.crlf_lines += u64::from(row.crlf);
+    lines.consume(row.next, row.lines);
+}
+
+impl Parser {
+    /// How many bytes from the front on are whole records that say nothing about those behind them, and
+    /// how many lines they take; at most [`BLOCK`] of these.
+    fn cut(&self, window: &[u8]) -> (usize, u64) {
+        match self.form {
+            Form::Csv(_) => csv::whole_rows(window, BLOCK),
+            Form::Lines | Form::Ndjson(_) => whole_lines(window, BLOCK),
         }
+    }
+
+    /// Reads records into the chunk until it is full, nothing is left, or one is refused.
+    fn read(
+        &self,
+        lines: &mut Lines,
+        scratch: &mut Scratch,
+        met: &mut Met,
+        chunk: &mut RawChunk,
+        mut room: usize,
+    ) -> Result<(), ReadError> {
+        while !met.end && chunk.len() < BLOCK && room > 0 {
+            // The texts of a record are never longer than the record.
+            room = room.saturating_sub(self.step(lines, scratch, met, chunk)?);
+        }
+        Ok(())
+    }
+
+    /// Reads one record into the chunk, or counts it as bad. Returns the bytes of a record that is in
+    /// the chunk, and 0 for a bad one.
+    fn step(
+        &self,
+        lines: &mut Lines,
+        scratch: &mut Scratch,
+        met: &mut Met,
+        chunk: &mut RawChunk,
+    ) -> Result<usize, ReadError> {
+        let line = lines.number();
+        let found = match self.form {
+            Form::Csv(_) => scratch.rows.find(lines),
+            _ => lines.find(0).map(|line| line.map_or(Next::End, |line| Next::Row(line.into()))),
+        };
+        let (place, fault) = match found {
+            Ok(Next::End) => {
+                met.end = true;
+                return Ok(0);
+            }
+            Ok(Next::Row(row)) => {
+                let taken = self.take(lines.text(row.end), scratch, &mut met.seen.beyond_double, chunk);
+                finish(lines, row, &mut met.seen);
+                match taken {
+                    Ok(()) => return Ok(row.end),
+                    Err(fault) => fault,
+                }
+            }
+            Ok(Next::Bad(fault, row)) => {
+                finish(lines, row, &mut met.seen);
+                (None, fault)
+            }
+            Err(Stop::TooLong) => {
+                if self.skip_bad {
+                    lines.skip_line();
+                    met.seen.lines += 1;
+                }
+                (None, RecordFault::TooLong)
+            }
+            Err(Stop::Archive(fault)) => (None, fault),
+            Err(Stop::Io(source)) => return Err(ReadError::Read { file: self.file.clone(), line, source }),
+        };
+        let field = place.and_then(|place| self.form.shown(place)).map(str::to_owned);
+        let bad = BadRecord { file: self.file.clone(), line, field, fault };
+        if !self.skip_bad {
+            return Err(Box::new(bad).into());
+        }
+        met.skips.skip(&bad);
+        Ok(0)
     }
 
     /// Takes the document out of a record. Faults name the field by its place: the id is 0, the
     /// fields that may hold the routing value follow, and the weight and the requests are the last.
-    fn take(&mut self, record: &[u8], placing: &mut Placing, chunk: &mut RawChunk) -> Result<(), FieldFault> {
+    fn take(
+        &self,
+        record: &[u8],
+        scratch: &mut Scratch,
+        beyond_double: &mut u64,
+        chunk: &mut RawChunk,
+    ) -> Result<(), FieldFault> {
         if record.is_empty() {
             return Err((None, RecordFault::EmptyLine));
         }
-        match self {
-            Self::Lines => placing.place(record, &[], placing.numbers.texts(0, |_| None), chunk),
-            Self::Ndjson(fields) => placing.take_json(record, fields, chunk),
-            Self::Csv { rows, columns } => {
+        let Scratch { rows, id, routing } = scratch;
+        let decoded = [id, routing];
+        match &self.form {
+            Form::Lines => self.place(record, &[], self.numbers.texts(0, |_| None), decoded, chunk)?,
+            Form::Ndjson(fields) => *beyond_double += self.take_json(record, fields, decoded, chunk)?,
+            Form::Csv(columns) => {
                 rows.split(record);
                 if rows.len() != columns.count {
                     return Err((None, RecordFault::Fields { found: rows.len(), expected: columns.count }));
                 }
                 let value = |place: usize| columns.wanted.get(place).map(|column| rows.get(record, column.index));
-                let last = columns.wanted.len() - placing.numbers.count();
+                let last = columns.wanted.len() - self.numbers.count();
                 let routing = [1, 2].map(|place| value(place).filter(|_| place < last).unwrap_or_default());
-                let numbers = placing.numbers.texts(last, value);
-                placing.place(value(0).unwrap_or_default(), &routing, numbers, chunk)
+                let numbers = self.numbers.texts(last, value);
+                self.place(value(0).unwrap_or_default(), &routing, numbers, decoded, chunk)?;
             }
         }
+        Ok(())
     }
-}
-
-impl Placing {
-    fn take_json(&mut self, record: &[u8], fields: &Fields, chunk: &mut RawChunk) -> Result<(), FieldFault> {
+    /// As [`take`](Self::take) for a line of NDJSON; how many of its numbers a double does not hold comes
+    /// back.
+    fn take_json(
+        &self,
+        record: &[u8],
+        fields: &Fields,
+        decoded: [&mut Vec<u8>; 2],
+        chunk: &mut RawChunk,
+    ) -> Result<u64, FieldFault> {
         let line =
             std::str::from_utf8(record).map_err(|error| (None, RecordFault::NotUtf8 { at: error.valid_up_to() }))?;
         let values = fields.values(line)?;
@@ -333,26 +449,27 @@ impl Placing {
         let [id, first, second, ..] = &texts;
         let routing = [first.as_bytes(), if last > 2 { second.as_bytes() } else { &[] }];
         let numbers = self.numbers.texts(last, |place| texts.get(place).map(|text| text.as_bytes()));
-        self.place(id.as_bytes(), &routing, numbers, chunk)?;
-        self.beyond_double += beyond_double;
-        Ok(())
+        self.place(id.as_bytes(), &routing, numbers, decoded, chunk)?;
+        Ok(beyond_double)
     }
 
     /// Decodes and checks a document, and appends it to the chunk.
     fn place(
-        &mut self,
+        &self,
         id: &[u8],
         routing: &[&[u8]],
         numbers: Numbers<Option<(usize, &[u8])>>,
+        decoded: [&mut Vec<u8>; 2],
         chunk: &mut RawChunk,
     ) -> Result<(), FieldFault> {
-        let id = self.encoding.decode(id, &mut self.id).map_err(|fault| (Some(0), fault))?;
+        let [id_scratch, routing_scratch] = decoded;
+        let id = self.encoding.decode(id, id_scratch).map_err(|fault| (Some(0), fault))?;
         let mut given = routing.iter().zip(1..).filter(|(text, _)| !text.is_empty());
         let (text, place) = given.next().map_or((&[][..], 1), |(text, place)| (*text, place));
         if given.any(|(other, _)| *other != text) {
             return Err((None, RecordFault::TwoRoutings));
         }
-        let routing_text = self.encoding.decode(text, &mut self.routing).map_err(|fault| (Some(place), fault))?;
+        let routing_text = self.encoding.decode(text, routing_scratch).map_err(|fault| (Some(place), fault))?;
         let key = RawKey { id, routing: routing_text };
         self.rules.check(&key).map_err(|fault| {
             let of_routing = match &fault {
@@ -370,12 +487,278 @@ impl Placing {
         };
         let weight = number(numbers.weight, |found| RecordFault::Weight { found })?;
         let requests = number(numbers.requests, |found| RecordFault::Requests { found })?;
-        self.tally.accept(key, weight, requests, chunk);
+        chunk.push(key, weight);
+        if let Some(requests) = requests {
+            chunk.set_requests(requests);
+        }
         Ok(())
+    }
+}
+
+impl Form {
+    /// The name of the field at a place, where records have fields.
+    fn shown(&self, place: usize) -> Option<&str> {
+        match self {
+            Self::Lines => None,
+            Self::Ndjson(fields) => Some(fields.shown(place)),
+            Self::Csv(columns) => columns.wanted.get(place).map(|column| column.shown.as_str()),
+        }
     }
 }
 
 /// Digits alone, below 2^64.
 fn whole(text: &[u8]) -> Option<u64> {
     KeyFault::decimal(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use proptest::prelude::*;
+    use shardlab_core::rows::KeySet;
+
+    use super::super::open::start;
+    use super::*;
+
+    /// What a stream gives: documents with their numbers, the error it ends in, and all that was counted.
+    type Outcome = (Vec<(Vec<u8>, Vec<u8>, Option<u64>, Option<u64>)>, Option<String>, KeySet);
+
+    /// Gives few bytes at a time.
+    struct Trickle(std::io::Cursor<Vec<u8>>, usize);
+
+    impl Read for Trickle {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let length = out.len().min(self.1);
+            self.0.read(&mut out[..length])
+        }
+    }
+
+    fn outcome(
+        bytes: &[u8],
+        format: Format,
+        options: &ReadOptions,
+        window: usize,
+        drain: impl FnOnce(&mut Reader) -> (Vec<RawChunk>, Option<ReadError>),
+    ) -> Result<Outcome, String> {
+        let source = Trickle(std::io::Cursor::new(bytes.to_vec()), 1 + window % 7);
+        let mut reader =
+            start("a file".to_owned(), Box::new(source), None, options, format).map_err(|error| error.to_string())?;
+        reader.window = window;
+        let (chunks, error) = drain(&mut reader);
+        let mut documents = Vec::new();
+        for chunk in &chunks {
+            let batch = chunk.as_batch();
+            for (row, key) in batch.iter().enumerate() {
+                let number = |column: Option<&[u64]>| column.map(|column| column[row]);
+                documents.push((
+                    key.id.to_vec(),
+                    key.routing.to_vec(),
+                    number(batch.weights()),
+                    number(batch.requests()),
+                ));
+            }
+        }
+        Ok((documents, error.map(|error| error.to_string()), reader.key_set()))
+    }
+
+    fn by_chunks(reader: &mut Reader) -> (Vec<RawChunk>, Option<ReadError>) {
+        let mut chunks = Vec::new();
+        let mut chunk = RawChunk::default();
+        loop {
+            match reader.next_chunk(&mut chunk) {
+                Ok(true) => chunks.push(chunk.clone()),
+                Ok(false) => return (chunks, None),
+                Err(error) => return (chunks, Some(error)),
+            }
+        }
+    }
+
+    /// As several threads do: some parts are cut, then read backwards, then joined in their order.
+    fn by_parts(at_once: usize) -> impl FnOnce(&mut Reader) -> (Vec<RawChunk>, Option<ReadError>) {
+        move |reader| {
+            let mut chunks = Vec::new();
+            let mut parts: Vec<Part> = std::iter::repeat_with(Part::default).take(at_once).collect();
+            loop {
+                let cut = parts.iter_mut().position(|part| !reader.cut(part)).unwrap_or(at_once);
+                parts[..cut].iter_mut().rev().for_each(Part::read);
+                for part in &mut parts[..cut] {
+                    reader.join(part);
+                    chunks.push(part.chunk.clone());
+                    if let Some(error) = part.take_error() {
+                        return (chunks, Some(error));
+                    }
+                }
+                if cut < at_once {
+                    return (chunks, None);
+                }
+            }
+        }
+    }
+
+    fn options() -> impl Strategy<Value = ReadOptions> {
+        let field = |name: &str| prop_oneof![3 => Just(None), 1 => Just(Some(name.to_owned()))];
+        (any::<bool>(), any::<bool>(), field("routing"), field("n"), field("m")).prop_map(
+            |(skip_bad, text, routing_field, weight_field, requests_field)| ReadOptions {
+                skip_bad,
+                rules: KeyRules { text, ..KeyRules::default() },
+                routing_field,
+                weight_field,
+                requests_field,
+                ..ReadOptions::default()
+            },
+        )
+    }
+
+    /// Files of pieces that are good on their own and mean all sorts of things together.
+    fn bytes(format: Format) -> impl Strategy<Value = Vec<u8>> {
+        let pieces: &[&[u8]] = match format {
+            Format::Lines => {
+                &[b"a", b"bc", b"\n", b"\n", b"\r\n", b"\r", b"\"", b"\xFF", b"\xEF\xBB\xBF", b"12345678901"]
+            }
+            Format::Csv => &[
+                b"a",
+                b"bc",
+                b",",
+                b",",
+                b",7,8",
+                b"\n",
+                b"\n",
+                b"\r\n",
+                b"\r",
+                b"\"",
+                b"\"\"",
+                b"\",\"",
+                b"\"\n",
+                b",\"",
+                b"\xFF",
+                b"id,r,1,2\n",
+                b"id,\"r\",1,2\n",
+                b"\"i\nd\",r,3,4\r\n",
+                b"\"i\"\"\"d,r,3,4\r\n",
+                b"same,,5,6\nsame,,5,6\n",
+            ],
+            Format::Ndjson => &[
+                b"{\"_id\":\"a\",\"n\":7,\"m\":8}\n",
+                b"{\"_id\":\"a\",\"n\":7,\"m\":8}\r\n",
+                b"{\"_id\": 12, \"routing\": \"r\"}\n",
+                b"{\"_id\":\"\xC3\xA9\",\"_routing\":null,\"n\":1,\"m\":2}\n",
+                b"{\"_id\":9007199254740993,\"n\":1,\"m\":2}\n",
+                b"{\"_id\":1.5}\n",
+                b"{\"a\":{\"_id\":\"x\"},\"_id\":\"x\\n\",\"n\":3,\"m\":4}\n",
+                b"{\"_id\":\"a\",\"_id\":\"b\"}\n",
+                b"\n",
+                b"{",
+                b"}",
+                b"\"",
+                b"\xFF",
+                b" ",
+                b"[1]\n",
+                b"{\"n\":-0,\"_id\":\"\",\"m\":00}\n",
+            ],
+        };
+        let heads: &[&[u8]] = match format {
+            Format::Csv => &[
+                b"_id,routing,n,m\n",
+                b"\xEF\xBB\xBF_id,routing,n,m\r\n",
+                b"\"_id\",\"routing\",\"n\",\"m\"\n",
+                b"\"_id",
+            ],
+            _ => &[b"", b"\xEF\xBB\xBF"],
+        };
+        (prop::sample::select(heads), prop::collection::vec(prop::sample::select(pieces), 0..60))
+            .prop_map(|(head, pieces)| [head, &pieces.concat()].concat())
+    }
+
+    fn file() -> impl Strategy<Value = (Format, Vec<u8>)> {
+        prop_oneof![Just(Format::Lines), Just(Format::Csv), Just(Format::Ndjson)].prop_flat_map(|format| {
+            // Compressed files may end in the middle, or with bytes that do not belong to them.
+            let packed =
+                prop_oneof![2 => Just(None), 1 => (any::<prop::sample::Index>(), any::<bool>()).prop_map(Some)];
+            (Just(format), bytes(format), packed).prop_map(|(format, bytes, packed)| match packed {
+                None => (format, bytes),
+                Some((keep, trailing)) => {
+                    let mut packed = zstd::encode_all(&*bytes, 1).unwrap();
+                    if trailing {
+                        packed.extend_from_slice(b"more");
+                    } else {
+                        packed.truncate(packed.len() - keep.index(packed.len()).min(12));
+                    }
+                    (format, packed)
+                }
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn blocks_of_any_size_read_in_any_order_give_what_reading_record_by_record_gives(
+            (format, bytes) in file(),
+            options in options(),
+            window in prop_oneof![1_usize..40, 40_usize..400, Just(WINDOW)],
+            at_once in 1_usize..5,
+        ) {
+            let expected = outcome(&bytes, format, &options, 0, by_chunks);
+            prop_assert_eq!(&outcome(&bytes, format, &options, window, by_chunks), &expected);
+            prop_assert_eq!(&outcome(&bytes, format, &options, window, by_parts(at_once)), &expected);
+        }
+
+        #[test]
+        fn plain_lines_of_json_give_what_the_parser_gives(
+            lines in prop::collection::vec(
+                prop_oneof![
+                    bytes(Format::Ndjson).prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                    "\\{(\"(_id|a|a\\.b|r)\" ?: ?(\"[a-z\\\\\"\u{1}é]{0,4}\"|-?[0-9]{0,4}(\\.5|e1)?|true|false|null|nul|\\{\"b\":1\\}|\\[\\]) ?,? ?){0,4}\\} ?",
+                ],
+                1..8,
+            ),
+            path in any::<bool>(),
+        ) {
+            let id_field = if path { "a.b" } else { "_id" };
+            let fields = Fields::new(&ReadOptions { id_field: Some(id_field.to_owned()), ..ReadOptions::default() });
+            for line in lines.iter().flat_map(|text| text.lines()) {
+                if let Some(values) = fields.plain_values(line) {
+                    prop_assert_eq!(fields.any_values(line), Ok(values), "{}", line);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_programs_write_is_plain() {
+        let fields = Fields::new(&ReadOptions::default());
+        for line in [r#"{"_id":"a","n":-12}"#, r#"{"n": true, "_id": "é", "m": null}"#, r#"{"_id":0}"#] {
+            assert!(fields.plain_values(line).is_some(), "{line}");
+        }
+        for line in
+            [r#"{"_id":"a\n"}"#, r#"{"_id":01}"#, r#"{"_id":1.5}"#, r#"{"_id":{}}"#, r#"{"_id":"a","_id":"a"}"#, "{}"]
+        {
+            assert!(fields.plain_values(line).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn almost_all_of_a_file_is_cut_into_blocks() {
+        let text = "id-1,\"r\n\",1,2\nid-2,r,1,2\n".repeat(1000);
+        let mut reader = start(
+            "a file".to_owned(),
+            Box::new(std::io::Cursor::new(format!("_id,routing,n,m\n{text}id"))),
+            None,
+            &ReadOptions::default(),
+            Format::Csv,
+        )
+        .unwrap();
+        reader.window = 1 << 10;
+        let mut part = Part::default();
+        let (mut in_blocks, mut as_met) = (0, 0);
+        while reader.cut(&mut part) {
+            let is_block = part.unread.block.is_some();
+            part.read();
+            reader.join(&mut part);
+            *(if is_block { &mut in_blocks } else { &mut as_met }) += part.documents().len();
+        }
+        assert_eq!((in_blocks, as_met), (2000, 0));
+    }
 }
