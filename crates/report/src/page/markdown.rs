@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn code_stays_code() {
-        assert_eq!(code("ring:vnodes=2", true), "`ring:vnodes=2`");
+        assert_eq!(code("table:size=2", true), "`table:size=2`");
         assert_eq!(code("a|b", false), "`a|b`");
         assert_eq!(code("a|b", true), "<code>a\\|b</code>");
         assert_eq!(code("`", false), "<code>\\`</code>");
