@@ -46,11 +46,16 @@ impl Encoding {
     ///
     /// # Errors
     /// The text is not of this encoding.
+    #[inline]
     pub fn decode<'a>(self, text: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], RecordFault> {
+        if self == Self::Utf8 { Ok(text) } else { self.decode_digits(text, scratch) }
+    }
+
+    fn decode_digits<'a>(self, text: &'a [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], RecordFault> {
         let bad = |what: String| RecordFault::Encoding { what, encoding: self.name() };
         scratch.clear();
         match self {
-            Self::Utf8 => return Ok(text),
+            Self::Utf8 => scratch.extend_from_slice(text),
             Self::Hex => {
                 let (pairs, rest) = text.as_chunks::<2>();
                 if !rest.is_empty() {

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -141,8 +142,28 @@ mod plain {
     /// A string without escapes.
     pub(super) fn string(line: &[u8], at: usize) -> Option<usize> {
         let text = line.get(byte(line, at, b'"')?..)?;
-        let length = text.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ')?;
+        let (words, rest) = text.as_chunks::<8>();
+        let mut length = 0;
+        for word in words {
+            let ends = ends(*word);
+            if ends != 0 {
+                length += (ends.trailing_zeros() / 8) as usize;
+                return (text[length] == b'"').then_some(at + length + 2);
+            }
+            length += 8;
+        }
+        length += rest.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ')?;
         (text[length] == b'"').then_some(at + length + 2)
+    }
+
+    /// The highest bit of each byte that ends a string or is not plain in it. The lowest of them is right; where
+    /// there is one, bits above it may be set for nothing.
+    fn ends(word: [u8; 8]) -> u64 {
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        let word = u64::from_le_bytes(word);
+        let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+        let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+        (below(word, b' ') | is(b'"') | is(b'\\')) & (ONES << 7)
     }
 
     /// A string, an integer, a truth value or null.
@@ -322,7 +343,7 @@ pub(super) fn text(raw: &str) -> Result<Option<Text<'_>>, RecordFault> {
     let plain = |text| Ok(Some(Text { text: Cow::Borrowed(text), beyond_double: false }));
     match raw.as_bytes().first() {
         Some(b'"') => match raw.get(1..raw.len() - 1) {
-            Some(inner) if !inner.contains('\\') => plain(inner),
+            Some(inner) if memchr(b'\\', inner.as_bytes()).is_none() => plain(inner),
             _ => {
                 let text: String =
                     serde_json::from_str(raw).map_err(|error| RecordFault::NotText { what: words(&error) })?;

@@ -103,6 +103,11 @@ impl Lines {
         self.line += lines;
     }
 
+    /// Whether this byte is in the buffer.
+    pub(super) fn hold(&self, byte: u8) -> bool {
+        memchr(byte, &self.buffer[self.start..self.end]).is_some()
+    }
+
     /// The number of the line on which the current record starts, from 1.
     pub(super) const fn number(&self) -> u64 {
         self.line

@@ -106,6 +106,7 @@ pub(crate) struct Unread {
 impl Unread {
     pub(crate) fn read(&mut self, chunk: &mut RawChunk, error: &mut Option<ReadError>) {
         let Some((parser, mut lines)) = self.block.take() else { return };
+        self.scratch.rows.expect_quotes(lines.hold(b'"'));
         *error = parser.read(&mut lines, &mut self.scratch, &mut self.met, chunk, usize::MAX).err();
         // The block ends before the stream does.
         self.met.end = false;
