@@ -31,12 +31,47 @@ const COMMAND: &str = "cargo xtask report";
 /// The comparison that the README and the first two files are about.
 const COMPARE: [&str; 5] = ["compare", "--timing", "off", "--format", "markdown"];
 
-/// The folders in which nothing is that this does not make.
-const OWN: [&str; 2] = ["reports/figures", "reports/review"];
+/// The folders in which nothing is that this does not make, but for the reviews that people wrote.
+const OWN: [&str; 3] = ["reports/figures", "reports/review", EXAMPLES];
 
-/// Where the review of the default keys is written, and how.
+/// Where the worked example of a review is written.
 const REVIEW: &str = "reports/review";
-const REVIEW_FLAGS: [&str; 3] = ["review", "--timing", "off"];
+
+/// Where reviews stand that people wrote, each with a folder of its name beside it.
+const EXAMPLES: &str = "reports/examples";
+
+/// A review that is made again here.
+struct Review {
+    /// The file that says what is asked, from the root of the workspace; none for the worked example.
+    definition: Option<String>,
+    /// The folder that it is written to.
+    folder: String,
+}
+
+impl Review {
+    fn flags(&self) -> Vec<&str> {
+        let definition = self.definition.as_deref();
+        std::iter::once("review").chain(definition).chain(["--timing", "off"]).collect()
+    }
+
+    /// The command that writes it.
+    fn command(&self) -> String {
+        format!("{} --out {} --force", shown(&self.flags()), self.folder)
+    }
+}
+
+/// The worked example, and then those that people wrote, by their names.
+fn reviews(root: &Path) -> anyhow::Result<Vec<Review>> {
+    let mut files = Vec::new();
+    made::files_below(&root.join(EXAMPLES), &mut files)?;
+    let names = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let names = names.filter_map(|path| path.file_stem()?.to_str());
+    let examples = names.map(|name| Review {
+        definition: Some(format!("{EXAMPLES}/{name}.toml")),
+        folder: format!("{EXAMPLES}/{name}"),
+    });
+    Ok(std::iter::once(Review { definition: None, folder: REVIEW.to_owned() }).chain(examples).collect())
+}
 
 /// Makes the reports, or compares them with what is stored.
 pub(crate) fn run(root: &Path, args: &Args) -> anyhow::Result<ExitCode> {
@@ -44,7 +79,8 @@ pub(crate) fn run(root: &Path, args: &Args) -> anyhow::Result<ExitCode> {
         println!("{}", criterion::keep_alone(root)?.display());
     }
     let made = make(root)?;
-    let stray = stray(root, &OWN, &made)?;
+    let mut stray = stray(root, &OWN, &made)?;
+    stray.retain(|path| !(path.starts_with(EXAMPLES) && path.ends_with(".toml")));
     let mut faults: Vec<String> = stray.iter().map(|path| format!("{path}: no command makes it")).collect();
     for file in &made {
         let Some(difference) = difference(root, file)? else { continue };
@@ -88,11 +124,14 @@ fn make(root: &Path) -> anyhow::Result<Vec<Made>> {
     if let Some(record) = records.iter().find(|record| record.has_scaling()) {
         made.extend(figures(root, record)?);
     }
-    made.extend(review(root, &shardlab, folder.path())?);
+    let reviews = reviews(root)?;
+    for (number, review) in reviews.iter().enumerate() {
+        made.extend(written(root, &shardlab, review, &folder.path().join(number.to_string()))?);
+    }
     let stored = |path: &str| fs::read_to_string(root.join(path)).with_context(|| format!("cannot read {path}"));
     let readme = splice::splice(&stored("README.md")?, "one-result", &index::one_result(&comparison)?);
     made.push(Made::text("README.md", readme.context("README.md")?));
-    let index = splice::splice(&stored("reports/README.md")?, "files", &index::files(&made))
+    let index = splice::splice(&stored("reports/README.md")?, "files", &index::files(&made, &reviews))
         .and_then(|text| splice::splice(&text, "records", &index::list(&records)));
     made.push(Made::text("reports/README.md", index.context("reports/README.md")?));
     Ok(made)
@@ -134,17 +173,16 @@ fn figures(root: &Path, record: &index::Record) -> anyhow::Result<Vec<Made>> {
 }
 
 /// The files that a review writes.
-fn review(root: &Path, shardlab: &Path, folder: &Path) -> anyhow::Result<Vec<Made>> {
-    let out = folder.join("review");
+fn written(root: &Path, shardlab: &Path, review: &Review, out: &Path) -> anyhow::Result<Vec<Made>> {
     let place = out.to_str().context("the folder for temporary files has a name that is not text")?;
-    output(root, shardlab, &[&REVIEW_FLAGS[..], &["--out", place]].concat(), None)?;
+    output(root, shardlab, &[&review.flags()[..], &["--out", place]].concat(), None)?;
     let mut files = Vec::new();
-    made::files_below(&out, &mut files)?;
-    ensure!(!files.is_empty(), "{} wrote no file", shown(&REVIEW_FLAGS));
+    made::files_below(out, &mut files)?;
+    ensure!(!files.is_empty(), "{} wrote no file", review.command());
     let read = |path: PathBuf| {
-        let name = path.strip_prefix(&out).unwrap_or(&path).to_string_lossy().into_owned();
+        let name = path.strip_prefix(out).unwrap_or(&path).to_string_lossy().into_owned();
         let content = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(Made { path: format!("{REVIEW}/{name}"), content })
+        Ok(Made { path: format!("{}/{name}", review.folder), content })
     };
     files.into_iter().map(read).collect()
 }

@@ -53,7 +53,7 @@ impl DifferenceKind {
 pub struct Difference {
     /// What it says.
     pub kind: DifferenceKind,
-    /// Where it stands, such as `candidates[ring].measured.placement_digest`.
+    /// Where it stands, such as `candidates[SPEC].measured.placement_digest`.
     pub place: String,
     /// What stood there; null where there was nothing.
     pub old: Option<String>,
@@ -411,8 +411,8 @@ mod tests {
             "seed": 42,
             "keys": { "digest": "ab" },
             "rows": [
-                { "scheme": "jump", "balance": { "counts": [1, 2, 3], "p_value": 0.5 }, "lookup_ns": 3.0 },
-                { "scheme": "ring", "balance": { "counts": [2, 2, 2], "p_value": 0.7 }, "lookup_ns": 9.0 },
+                { "scheme": "one", "balance": { "counts": [1, 2, 3], "p_value": 0.5 }, "lookup_ns": 3.0 },
+                { "scheme": "other", "balance": { "counts": [2, 2, 2], "p_value": 0.7 }, "lookup_ns": 9.0 },
             ],
             "timings": { "machine": "a" },
         })
@@ -434,7 +434,7 @@ mod tests {
     fn a_moved_key_is_a_change_of_the_mapping() {
         let mut new = result();
         new["rows"][1]["balance"]["counts"] = json!([3, 1, 2]);
-        let place = "rows[ring].balance.counts[0] and 1 more".to_owned();
+        let place = "rows[other].balance.counts[0] and 1 more".to_owned();
         assert_eq!(kinds(&result(), &new), [(DifferenceKind::Mapping, place)]);
         assert!(diff(&result(), &new).unwrap().mapping_changed);
     }
@@ -457,7 +457,7 @@ mod tests {
         new["rows"].as_array_mut().unwrap().pop();
         assert_eq!(
             kinds(&result(), &new),
-            [(DifferenceKind::Inputs, "keys.digest".to_owned()), (DifferenceKind::Inputs, "rows[ring]".to_owned())]
+            [(DifferenceKind::Inputs, "keys.digest".to_owned()), (DifferenceKind::Inputs, "rows[other]".to_owned())]
         );
     }
 

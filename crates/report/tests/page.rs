@@ -144,6 +144,7 @@ fn filled(words: &str) -> Page {
                 .block(Block::answer(words, inner()))
                 .block(table.into())
                 .block(Block::command(words))
+                .block(Block::Listing { language: "toml", lines: vec![words.to_owned(); 2] })
                 .block(Block::Facts(vec![(words.to_owned(), line())]))
                 .block(Block::subheading(words))
                 .block(Block::details(words, inner())),

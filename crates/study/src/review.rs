@@ -29,7 +29,7 @@ use measure::Measured;
 const TUNING_ROUNDS: usize = 4;
 
 /// Memberships of other names behind each size that is tried.
-const TUNING_DRAWS: u32 = 200;
+const TUNING_DRAWS: u32 = 100;
 
 /// The part of all names for which a tuned table must do.
 const TUNING_CONFIDENCE: f64 = 0.95;
@@ -368,6 +368,7 @@ fn tuned(
                 peak: target,
                 confidence: TUNING_CONFIDENCE,
                 draws: Some(TUNING_DRAWS),
+                brief: true,
                 seed: request.seed,
                 timing: false,
                 threads: request.threads,

@@ -42,6 +42,8 @@ pub struct TuneRequest {
     pub draws: Option<u32>,
     /// The seed of the names, and of synthetic keys.
     pub seed: u64,
+    /// Whether the quantile alone is asked for, and not the mean, these names and these keys as well.
+    pub brief: bool,
     /// Whether builds are timed.
     pub timing: bool,
     /// Threads.
@@ -229,9 +231,9 @@ fn option(
     let members = &request.members;
     let mut search = Search::new(request, knob, keys);
     search.evaluate_if_possible(knob.value)?;
-    let mut questions = vec!["mean", "quantile", "these_names"];
+    let mut questions = if request.brief { vec!["quantile"] } else { vec!["mean", "quantile", "these_names"] };
     // Nothing is searched for that cannot be found.
-    if keys.is_some() && tuning.impossible.is_none() {
+    if keys.is_some() && tuning.impossible.is_none() && !request.brief {
         questions.push("these_keys");
     }
     for question in questions {

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::made::Made;
-use super::{COMPARE, REVIEW, REVIEW_FLAGS, shown};
+use super::{COMPARE, Review, shown};
 use crate::record::read_json;
 
 /// A dated folder under `reports/record`.
@@ -110,10 +110,11 @@ pub(super) fn list(records: &[Record]) -> String {
 }
 
 /// The table of files.
-pub(super) fn files(made: &[Made]) -> String {
+pub(super) fn files(made: &[Made], reviews: &[Review]) -> String {
     let mut text = "| file | what it says | command |\n|---|---|---|\n".to_owned();
     for made in made {
-        let Some(name) = made.path.strip_prefix("reports/").filter(|_| !made.path.starts_with(REVIEW)) else {
+        let is_of_review = |review: &Review| is_below(&made.path, &review.folder).is_some();
+        let Some(name) = made.path.strip_prefix("reports/").filter(|_| !reviews.iter().any(is_of_review)) else {
             continue;
         };
         let content = String::from_utf8_lossy(&made.content);
@@ -126,36 +127,39 @@ pub(super) fn files(made: &[Made]) -> String {
         let command = if command.starts_with('`') { command } else { format!("`{command}`") };
         text.push_str(&format!("| [`{name}`]({name}) | {} | {command} |\n", cell(&says)));
     }
-    text + &review(made)
+    reviews.iter().fold(text, |text, one| text + &review(made, one))
 }
 
-/// The row of a review: its pages, and how much stands in its folders.
-fn review(made: &[Made]) -> String {
-    let files = made.iter().filter_map(|made| Some((made.path.strip_prefix(REVIEW)?.strip_prefix('/')?, made)));
+/// The path of a file in a folder.
+fn is_below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    path.strip_prefix(folder)?.strip_prefix('/')
+}
+
+/// The row of a review: its pages, what it found, and how much stands in its folders.
+fn review(made: &[Made], review: &Review) -> String {
+    let files = made.iter().filter_map(|made| Some((is_below(&made.path, &review.folder)?, made)));
+    let short = review.folder.trim_start_matches("reports/");
     let mut parts: Vec<String> = Vec::new();
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut title = "a review".to_owned();
+    let mut says = "a review".to_owned();
     for (name, file) in files {
         match name.split_once('/') {
             Some((folder, _)) => *folders.entry(folder).or_default() += 1,
-            None => parts.push(format!("[`{name}`](review/{name})")),
+            None => parts.push(format!("[`{name}`]({short}/{name})")),
         }
-        if name == "review.md" {
-            let content = String::from_utf8_lossy(&file.content);
-            title = content.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&title).to_owned();
+        if name == "review.json"
+            && let Ok(found) = serde_json::from_slice::<Value>(&file.content)
+            && let (Some(title), Some(answer)) = (found["title"].as_str(), found["decision"]["headline"].as_str())
+        {
+            says = format!("{title}. {answer}");
         }
     }
     if parts.is_empty() && folders.is_empty() {
         return String::new();
     }
     let counted = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-    parts.extend(folders.iter().map(|(name, &count)| format!("{} in [`{name}`](review/{name})", counted(count))));
-    format!(
-        "| `review`: {} | {}, the worked example of a review | `{} --out {REVIEW} --force` |\n",
-        parts.join(", "),
-        cell(&title),
-        shown(&REVIEW_FLAGS)
-    )
+    parts.extend(folders.iter().map(|(name, &count)| format!("{} in [`{name}`]({short}/{name})", counted(count))));
+    format!("| `{short}`: {} | {} | `{}` |\n", parts.join(", "), cell(&says), review.command())
 }
 
 /// What a picture says in its title, as plain text.
@@ -264,14 +268,15 @@ mod tests {
 
     #[test]
     fn the_index_names_each_file_with_its_command_and_a_review_as_one() {
+        let review = json!({ "title": "Ten | caches", "decision": { "headline": "All of them." } });
         let made = [
             Made::text("reports/default-comparison.md", String::new()),
             Made::text("reports/figures/x.svg", "<title>it grows</title>".to_owned()),
-            Made::text("reports/review/review.md", "\n# Ten | caches\n".to_owned()),
+            Made::text("reports/review/review.json", review.to_string()),
             Made::text("reports/review/deep/a.svg", String::new()),
             Made::text("README.md", String::new()),
         ];
-        let text = files(&made);
+        let text = files(&made, &[Review { definition: None, folder: "reports/review".to_owned() }]);
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(
             text.contains(
@@ -281,10 +286,10 @@ mod tests {
         );
         assert!(text.contains("`shardlab compare --timing off --format markdown` |"), "{text}");
         assert!(
-            text.contains("| `review`: [`review.md`](review/review.md), 1 file in [`deep`](review/deep) |"),
+            text.contains("| `review`: [`review.json`](review/review.json), 1 file in [`deep`](review/deep) |"),
             "{text}"
         );
-        assert!(text.contains("| Ten \\| caches, the worked example of a review | `shardlab review"), "{text}");
+        assert!(text.contains("| Ten \\| caches. All of them. | `shardlab review"), "{text}");
     }
 
     #[test]

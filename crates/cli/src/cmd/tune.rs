@@ -92,6 +92,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
         peak: args.peak,
         confidence: args.confidence,
         seed: args.keys.seed,
+        brief: false,
         timing: args.timing == Timing::On,
         threads: args.resources.threads(),
         max_memory: args.resources.max_memory,

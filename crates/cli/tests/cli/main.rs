@@ -16,6 +16,7 @@ mod loads;
 mod misreadings;
 mod pipes;
 mod reading;
+mod reviews;
 mod situations;
 mod studies;
 mod untrusted;

@@ -111,7 +111,7 @@ impl Visit<'_> {
                 }
             }
             Block::Facts(facts) => facts.iter().try_for_each(|(_, spans)| self.spans(spans)),
-            Block::Command(_) | Block::Subheading(_) => Ok(()),
+            Block::Command(_) | Block::Listing { .. } | Block::Subheading(_) => Ok(()),
         })
     }
 

@@ -109,6 +109,7 @@ enum BlockView<'a> {
     Table(TableView<'a>),
     Figure { name: &'a str, title: &'a str, markup: Value, caption: Vec<Piecewise<'a>> },
     Command { line: &'a str },
+    Listing { lines: &'a [String] },
     Facts { facts: Vec<FactView<'a>> },
     Subheading { level: u8, words: &'a str },
     Details { summary: &'a str, blocks: Vec<BlockView<'a>> },
@@ -260,6 +261,7 @@ impl<'a> Maker<'a> {
                 }
             }
             Block::Command(line) => BlockView::Command { line },
+            Block::Listing { lines, .. } => BlockView::Listing { lines },
             Block::Facts(facts) => BlockView::Facts {
                 facts: facts.iter().map(|(name, spans)| FactView { name, spans: spans_view(spans) }).collect(),
             },

@@ -65,11 +65,10 @@ impl Writer<'_> {
                     parts.push(paragraph(&figure.caption));
                 }
             }
-            Block::Command(line) => {
-                let line = visible(line);
-                // A fence must be longer than any in the text.
-                let fence = "`".repeat(longest_run(&line, '`').max(2) + 1);
-                parts.push(format!("{fence}sh\n{line}\n{fence}"));
+            Block::Command(line) => parts.push(fenced("sh", &visible(line))),
+            Block::Listing { language, lines } => {
+                let lines: Vec<String> = lines.iter().map(|line| visible(line)).collect();
+                parts.push(fenced(language, &lines.join("\n")));
             }
             Block::Facts(facts) => {
                 parts.push(lines(
@@ -84,6 +83,12 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Text as it is. A fence must be longer than any in the text.
+fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}")
 }
 
 fn table(table: &PageTable, parts: &mut Vec<String>) {

@@ -49,6 +49,13 @@ pub enum Block {
     Figure(Figure),
     /// A command line to copy, in one line.
     Command(String),
+    /// Lines of a file, as they are.
+    Listing {
+        /// What the lines are written in, such as `toml`; letters alone.
+        language: &'static str,
+        /// The lines, without their line feeds.
+        lines: Vec<String>,
+    },
     /// Names and what they stand for.
     Facts(Vec<(String, Vec<Span>)>),
     /// A heading within the section.

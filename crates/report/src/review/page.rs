@@ -635,9 +635,9 @@ fn again(review: &Review) -> Section {
         ])
         .block(Block::command(&inputs.command))
         .block(Block::Facts(facts));
-    let lines: Vec<Block> =
-        inputs.definition.lines().filter(|line| !line.trim().is_empty()).map(Block::command).collect();
-    section = section.block(Block::details("The review as its author wrote it", lines));
+    let lines = inputs.definition.lines().map(str::to_owned).collect();
+    let listing = Block::Listing { language: "toml", lines };
+    section = section.block(Block::details("The review as its author wrote it", vec![listing]));
     if !review.notes.is_empty() {
         section = section.block(Block::subheading("Notes")).block(list(&review.notes));
     }

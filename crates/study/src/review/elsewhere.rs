@@ -201,10 +201,22 @@ fn middle_95(sorted: &[f64]) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use shardlab_core::Disruption;
+
     use super::*;
 
-    fn scheme(spec: &str) -> Box<dyn Scheme> {
-        shardlab_schemes::parse(spec).unwrap().scheme
+    /// Schemes that know their nodes by name, whatever their order.
+    fn named() -> Vec<Box<dyn Scheme>> {
+        shardlab_schemes::all().into_iter().filter(|scheme| scheme.promises().order_free).collect()
+    }
+
+    /// A scheme that numbers its nodes.
+    fn numbered() -> Box<dyn Scheme> {
+        shardlab_schemes::all().into_iter().find(|scheme| !scheme.promises().order_free).unwrap()
+    }
+
+    fn of<'a>(scheme: &'a dyn Scheme, members: &'a Members) -> Elsewhere<'a> {
+        Elsewhere { scheme, members, seed: 1, threads: 2 }
     }
 
     #[test]
@@ -218,41 +230,35 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_of_a_ring_depends_on_names_and_that_of_numbered_nodes_on_keys_alone() {
+    fn a_peak_depends_on_names_where_shares_do_and_on_keys_alone_elsewhere() {
         let members = Members::dense(10).unwrap();
-        let of = |spec: &str| {
-            let scheme = scheme(spec);
-            let elsewhere = Elsewhere { scheme: &*scheme, members: &members, seed: 1, threads: 2 };
-            elsewhere.peak(50_000, 1.0).unwrap()
-        };
-        let (ring, jump) = (of("ring"), of("jump"));
-        assert_eq!((ring.memberships, jump.memberships), (MEMBERSHIPS, 1));
-        assert!(ring.low > jump.high, "{ring:?} {jump:?}");
-        assert!(ring.high < 1.4 && jump.high < 1.06, "{ring:?} {jump:?}");
+        let (uneven, numbered) = (named(), numbered());
+        let uneven = uneven.iter().find(|scheme| scheme.knob().is_some() && scheme.largest_share_gap().is_none());
+        let peak = |scheme: &dyn Scheme| of(scheme, &members).peak(50_000, 1.0).unwrap();
+        let (uneven, even) = (peak(&**uneven.unwrap()), peak(&*numbered));
+        assert_eq!((uneven.memberships, even.memberships), (MEMBERSHIPS, 1));
+        assert!(uneven.low > even.high, "{uneven:?} {even:?}");
+        assert!(uneven.high < 1.4 && even.high < 1.06, "{uneven:?} {even:?}");
     }
 
     #[test]
     fn a_measured_peak_far_beyond_all_draws_is_laid_on_the_keys() {
-        let (members, scheme) = (Members::dense(10).unwrap(), scheme("jump"));
-        let elsewhere = Elsewhere { scheme: &*scheme, members: &members, seed: 1, threads: 1 };
-        assert!(!elsewhere.peak(50_000, 1.03).unwrap().keys_are_uneven);
-        assert!(elsewhere.peak(50_000, 1.5).unwrap().keys_are_uneven);
+        let (members, scheme) = (Members::dense(10).unwrap(), numbered());
+        assert!(!of(&*scheme, &members).peak(50_000, 1.03).unwrap().keys_are_uneven);
+        assert!(of(&*scheme, &members).peak(50_000, 1.5).unwrap().keys_are_uneven);
     }
 
     #[test]
     fn moves_elsewhere_surround_the_ideal_part() {
         let members = Members::dense(10).unwrap();
-        let of = |spec: &str, change: Change| {
-            let scheme = scheme(spec);
-            let elsewhere = Elsewhere { scheme: &*scheme, members: &members, seed: 1, threads: 2 };
-            elsewhere.moves(&[Edit::Change(change)]).unwrap()
-        };
-        let remove = || Change::Remove { name: "3".to_owned() };
-        for spec in ["ring", "rendezvous", "maglev"] {
-            let moves = of(spec, remove()).unwrap();
-            assert!(moves.moved[0] < 0.1 && moves.moved[1] > 0.1, "{spec}: {moves:?}");
-            assert_eq!(moves.disruption[1] > 0.0, spec == "maglev", "{spec}: {moves:?}");
+        let remove = Edit::Change(Change::Remove { name: "3".to_owned() });
+        for scheme in named() {
+            let moves = of(&*scheme, &members).moves(std::slice::from_ref(&remove)).unwrap().unwrap();
+            assert!(moves.moved[0] < 0.1 && moves.moved[1] > 0.1, "{scheme:?}: {moves:?}");
+            let is_promised = scheme.promises().disruption == Disruption::None;
+            assert_eq!(moves.disruption[1] == 0.0, is_promised, "{scheme:?}: {moves:?}");
         }
-        assert_eq!(of("jump", Change::Grow { to: 11 }), None, "names do not matter to it");
+        let double = Edit::Change(Change::Grow { to: 20 });
+        assert_eq!(of(&*numbered(), &members).moves(&[double]).unwrap(), None, "names do not matter to it");
     }
 }
