@@ -1,5 +1,5 @@
 use shardlab_core::rows::{Removal, Removals};
-use shardlab_core::{Change, Members, NodeId, RawBatch};
+use shardlab_core::{Change, Disruption, Members, NodeId, RawBatch};
 use shardlab_harness::{Fair, drive, peak_to_average};
 use shardlab_keys::{Documents, Progress};
 
@@ -70,6 +70,20 @@ pub fn removals(
     max_memory: u64,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Removals, StudyError> {
+    // Where the others keep their keys, a key has to be placed anew for the loss of its own node alone, not
+    // once for each node. The conformance suite tests the promise.
+    let others_keep = loss == Loss::Remove && before.scheme.promises().disruption == Disruption::None;
+    study((before, loss, others_keep), documents, seed, threads, max_memory, progress)
+}
+
+fn study(
+    (before, loss, others_keep): (&Side, Loss, bool),
+    documents: &mut dyn Documents,
+    seed: u64,
+    threads: usize,
+    max_memory: u64,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Removals, StudyError> {
     let members = before.members();
     let n = members.len();
     // All sharders after a removal are there at once, and each thread counts twice n for each of them.
@@ -85,11 +99,20 @@ pub fn removals(
         members.iter().map(|(_, name, _)| loss.after(before, &name, max_memory)).collect::<Result<_, _>>()?;
     let matchings: Vec<Matching> = sides.iter().map(|side| Matching::by_name(members, side.members())).collect();
     let empty = || Tally::new(n);
-    let start = || (empty(), Vec::new(), Vec::new());
-    let step = |state: &mut (Tally, Vec<NodeId>, Vec<NodeId>), _: u64, batch: &RawBatch<'_>| {
-        let (tally, from, to) = state;
+    let start = || (empty(), Vec::new(), Vec::new(), Groups::default());
+    let step = |state: &mut (Tally, Vec<NodeId>, Vec<NodeId>, Groups), _: u64, batch: &RawBatch<'_>| {
+        let (tally, from, to, groups) = state;
         before.place(batch, from)?;
         from.iter().for_each(|node| tally.before[node.index()] += 1);
+        if others_keep {
+            groups.fill(before, batch, from)?;
+            for ((side, keys), lost) in sides.iter().zip(&groups.keys).zip(&mut tally.lost) {
+                to.resize(keys.len(), NodeId(0));
+                side.placer.sharder.shard_many(keys, to);
+                to.iter().for_each(|to| lost.heirs[to.index()] += 1);
+            }
+            return Ok(());
+        }
         let all = sides.iter().zip(&matchings).zip(&mut tally.lost);
         for (((side, matching), lost), lose) in all.zip((0..).map(NodeId)) {
             side.place(batch, to)?;
@@ -104,6 +127,11 @@ pub fn removals(
     let mut sum = empty();
     for (tally, ..) in drive::<_, StudyError>(documents, threads, progress, start, step)? {
         sum.merge(&tally);
+    }
+    if others_keep {
+        for (lost, matching) in sum.lost.iter_mut().zip(&matchings) {
+            lost.keep_others(&sum.before, matching);
+        }
     }
     if sum.before.iter().sum::<u64>() == 0 {
         return Err(StudyError::NoKeys);
@@ -140,6 +168,33 @@ pub fn removals(
     })
 }
 
+/// The keys of a batch, by the node that has them.
+#[derive(Default)]
+struct Groups {
+    hashed: Vec<u64>,
+    keys: Vec<Vec<u64>>,
+}
+
+impl Groups {
+    fn fill(&mut self, before: &Side, batch: &RawBatch<'_>, owners: &[NodeId]) -> Result<(), StudyError> {
+        self.keys.resize(before.members().len() as usize, Vec::new());
+        self.keys.iter_mut().for_each(Vec::clear);
+        let keys = match batch.hashed() {
+            Some(keys) => keys,
+            None => {
+                self.hashed.resize(batch.len(), 0);
+                let refused = |error| StudyError::Key { spec: before.scheme.spec(), error };
+                before.placer.hasher.hash_many(batch, &mut self.hashed).map_err(refused)?;
+                &self.hashed
+            }
+        };
+        for (&key, owner) in keys.iter().zip(owners) {
+            self.keys[owner.index()].push(key);
+        }
+        Ok(())
+    }
+}
+
 /// What is counted; sums of integers.
 struct Tally {
     before: Vec<u64>,
@@ -154,6 +209,19 @@ struct Lost {
     /// How many of the lost node's keys each survivor has after.
     heirs: Vec<u64>,
     moved: u64,
+}
+
+impl Lost {
+    /// Adds up what was counted of the lost node's keys alone: all others stay where they are.
+    fn keep_others(&mut self, before: &[u64], matching: &Matching) {
+        self.moved = self.heirs.iter().sum();
+        self.after.copy_from_slice(&self.heirs);
+        for (node, keys) in (0..).map(NodeId).zip(before) {
+            if let Some(after) = matching.stays_as(node) {
+                self.after[after.index()] += keys;
+            }
+        }
+    }
 }
 
 impl Tally {
@@ -198,5 +266,37 @@ fn row(
         heir_fraction: lost.heirs[heir.index()] as f64 / held as f64,
         largest_growth: growth.map(|(_, growth)| growth),
         largest_growth_node: growth.map(|(node, _)| after.name(node).into_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use shardlab_core::{KeyRules, Node};
+    use shardlab_keys::SyntheticSpec;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn a_key_placed_for_the_loss_of_its_own_node_gives_what_placing_it_for_every_loss_gives(
+            weights in prop::collection::vec(1_u32..4, 2..12),
+            spec in prop::sample::select(vec!["ring:vnodes=20", "ring", "rendezvous"]),
+            keys in prop::sample::select(vec!["random:3000", "uuid4:3000", "zipf-tenants:3000", "sequential:20"]),
+            seed in any::<u64>(),
+        ) {
+            let nodes = weights.iter().enumerate().map(|(at, &weight)| Node::new(format!("n{}", at * 7 % 13), weight));
+            let members = Members::listed(nodes.collect::<Result<_, _>>().expect("names")).expect("different names");
+            let scheme = shardlab_schemes::parse(spec).expect("a spec").scheme;
+            let before = Side::new(scheme, &members, None, 1 << 30).expect("room");
+            let by = |others_keep: bool| {
+                let spec = SyntheticSpec::parse(keys).expect("a key set");
+                let mut documents = shardlab_keys::synthetic(&spec, seed, KeyRules::default());
+                study((&before, Loss::Remove, others_keep), &mut *documents, seed, 2, 1 << 30, &|_| {}).expect("a study")
+            };
+            prop_assert_eq!(format!("{:?}", by(true)), format!("{:?}", by(false)));
+        }
     }
 }
