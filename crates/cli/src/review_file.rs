@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 use shardlab_core::{Change, Members, NodeId, Scheme};
 use shardlab_report::for_terminal;
-use shardlab_study::{Compatible, Edit, ReviewChange, ReviewRequest, ReviewRequirements};
+use shardlab_study::{Compatible, Edit, ReviewChange, ReviewRequest, ReviewRequirements, check_edits};
 use toml::Spanned;
 
 use crate::edits::{Leads, StepEntry};
@@ -130,6 +130,8 @@ pub(crate) struct Asked {
     pub(crate) request: ReviewRequest,
     pub(crate) keys: KeyArgs,
     pub(crate) distinct: bool,
+    /// Where the keys stand in the file, for errors about them.
+    pub(crate) keys_at: String,
     /// What the keys are called in results: the path as the file writes it.
     pub(crate) description: Option<String>,
 }
@@ -173,7 +175,8 @@ impl Source<'_> {
 
     /// A path beside the file.
     fn beside(&self, path: &str) -> PathBuf {
-        self.folder.join(path)
+        // What stands beside a file of this folder is shown as it was written.
+        if self.folder == Path::new(".") { PathBuf::from(path) } else { self.folder.join(path) }
     }
 }
 
@@ -209,20 +212,35 @@ pub(crate) fn parse(text: &str, shown: &str, folder: &Path, machine: Machine<'_>
             if specs.is_empty() {
                 bail!("{shown}: candidates is empty; leave it out to review every scheme");
             }
-            specs.iter().map(|spec| candidate(&source, spec)).collect::<anyhow::Result<_>>()?
+            let mut schemes: Vec<Box<dyn Scheme>> = Vec::new();
+            for spec in specs {
+                let scheme = candidate(&source, spec)?;
+                if schemes.iter().any(|known| known.spec() == scheme.spec()) {
+                    bail!("{}: {:?} is given twice", source.place(spec, "candidates"), scheme.spec());
+                }
+                schemes.push(scheme);
+            }
+            schemes
         }
     };
     let changes = if file.change.is_empty() {
         usual_changes(&members)
     } else {
-        let changes =
-            file.change.iter().map(|entry| change(entry.get_ref()).with_context(|| source.place(entry, "change")));
+        let read = |entry: &Spanned<toml::Table>| -> anyhow::Result<ReviewChange> {
+            let change = change(entry.get_ref())?;
+            check_edits(&members, &change.edits)?;
+            Ok(change)
+        };
+        let changes = file.change.iter().map(|entry| read(entry).with_context(|| source.place(entry, "change")));
         changes.collect::<anyhow::Result<_>>()?
     };
-    let mut path = Vec::new();
+    let mut path: Vec<Vec<Edit>> = Vec::new();
     for entry in file.step {
         let place = source.place(&entry, "step");
-        path.push(edits(entry.into_inner()).with_context(|| place)?);
+        let step = edits(entry.into_inner()).with_context(|| place.clone())?;
+        let so_far: Vec<Edit> = path.iter().flatten().chain(&step).cloned().collect();
+        check_edits(&members, &so_far).with_context(|| place)?;
+        path.push(step);
     }
     let size = |value: Option<&Spanned<String>>, name: &str| {
         source.read(value, name, |text| Ok(Size::parse(text).map_err(anyhow::Error::msg)?.noted(name)))
@@ -268,8 +286,13 @@ pub(crate) fn parse(text: &str, shown: &str, folder: &Path, machine: Machine<'_>
             timing: machine.timing,
             max_memory: machine.max_memory,
         },
-        description: file.keys.file.map(|file| for_terminal(file.get_ref())),
         distinct: file.keys.distinct,
+        keys_at: match (&file.keys.file, &file.keys.synthetic) {
+            (Some(value), _) => source.place(value, "keys.file"),
+            (None, Some(value)) => source.place(value, "keys.synthetic"),
+            (None, None) => format!("{shown}: keys"),
+        },
+        description: file.keys.file.map(|file| for_terminal(file.get_ref())),
         keys,
     })
 }

@@ -30,7 +30,7 @@ pub use plan::{Path, Step, follow};
 pub use removals::{Loss, removals};
 pub use require::{RequireError, Requirement, Unmet, unmet_by_comparison, unmet_by_path, unmet_by_what_if};
 pub use review::{Compatible, ReviewChange, ReviewRequest, ReviewRequirements, review};
-pub use scenario::{Alternative, Edit, Outcome, edit, edit_all};
+pub use scenario::{Alternative, Edit, Outcome, check_edits, edit, edit_all};
 pub use side::Side;
 pub use split_plan::{Reindex, SplitRequest, split_plan};
 pub use tune::{TuneRequest, peaks_of_names, tune};

@@ -131,6 +131,48 @@ pub fn edit_all(before: &Side, edits: &[Edit], max_memory: u64) -> Result<Outcom
     Ok(Outcome::Done { after: Box::new(side), matched: None, words: done.join(", ") })
 }
 
+/// Whether edits, one after another, fit members: every node that they name is there when its turn comes, none is
+/// there twice, and one is left. Whether a scheme can do them is another question.
+///
+/// # Errors
+/// The first edit that does not fit.
+pub fn check_edits(members: &Members, edits: &[Edit]) -> Result<(), StudyError> {
+    let mut members = members.clone();
+    for edit in edits {
+        match edit {
+            Edit::Change(change) => {
+                if let Change::Remove { name } | Change::Reweight { name, .. } = change {
+                    find(&members, name)?;
+                }
+                members = members.after(change)?;
+            }
+            Edit::LoseRack { prefix } => {
+                let (lost, left): (Vec<Node>, Vec<Node>) =
+                    nodes(&members).into_iter().partition(|node| node.name().starts_with(prefix));
+                if lost.is_empty() {
+                    return Err(StudyError::UnknownNode {
+                        name: format!("{prefix}…"),
+                        known: nearest(&members, prefix),
+                    });
+                }
+                members = Members::listed(left)?;
+            }
+            Edit::Rename { from, to } => {
+                let id = find(&members, from)?;
+                let mut nodes = nodes(&members);
+                nodes[id.index()] = Node::new(to.clone(), members.weight(id))?;
+                members = Members::listed(nodes)?;
+            }
+            Edit::Reorder { names } => names.iter().try_for_each(|name| find(&members, name).map(drop))?,
+            Edit::Renumber { remove } => {
+                find(&members, remove)?;
+                members = members.after(&Change::Remove { name: remove.clone() })?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// An edit in words.
 pub(crate) fn edit_in_words(edit: &Edit) -> String {
     match edit {

@@ -104,7 +104,7 @@ fn read(args: &Args, machine: Machine<'_>) -> anyhow::Result<Asked> {
 fn study(asked: &Asked) -> anyhow::Result<(Review, ReviewStudies)> {
     let rules = asked.request.rules();
     // What is wrong with the source of the keys is found here, in words about it.
-    drop(documents(asked, rules)?);
+    drop(documents(asked, rules).with_context(|| asked.keys_at.clone())?);
     let open = || {
         documents(asked, rules).map_err(|error| match error.downcast::<ReadError>() {
             Ok(error) => StudyError::Read(error),

@@ -310,6 +310,35 @@ const HOSTILE: [&str; 8] = [
     r#"\" onload=\"x()\" '`&amp;"#,
 ];
 
+/// A line of Markdown without its code spans: from a run of backticks to the next one of its length.
+fn without_code(line: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(['`', '\\']) {
+        kept.push_str(&rest[..at]);
+        if rest[at..].starts_with('\\') {
+            // An escaped letter begins nothing.
+            let end = at + 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8);
+            kept.push_str(&rest[at..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        let run = rest[at..].len() - rest[at..].trim_start_matches('`').len();
+        let inside = &rest[at + run..];
+        let ends = inside.match_indices('`').map(|(end, _)| end).find(|&end| {
+            let behind = &inside[end..];
+            !inside[..end].ends_with('`') && behind.len() - behind.trim_start_matches('`').len() == run
+        });
+        match ends {
+            Some(end) => rest = &inside[end + run..],
+            None => {
+                kept.push_str(&rest[at..at + run]);
+                rest = inside;
+            }
+        }
+    }
+    kept + rest
+}
+
 #[test]
 fn hostile_names_ids_and_titles_appear_harmlessly_in_every_file() {
     let list: Vec<String> = HOSTILE.iter().map(|name| format!("\"{name}=2\"")).collect();
@@ -320,6 +349,7 @@ fn hostile_names_ids_and_titles_appear_harmlessly_in_every_file() {
         "[nodes]\nlist = [{}]\n[keys]\nfile = \"{name}\"\nid_field = \"id\"\nrouting_field = \"r\"\n",
         list.join(", ")
     );
+    definition = format!("tune = false\n{definition}");
     definition += "[requirements]\npeak = 1.01\nweights = true\nany_node_leaves = true\n";
     definition += &format!(
         "[[change]]\nname = \"{title}\"\nremove = \"{}\"\n[[step]]\nremove = \"{}\"\n",
@@ -341,13 +371,26 @@ fn hostile_names_ids_and_titles_appear_harmlessly_in_every_file() {
         all.push((format!("stderr with {format}"), text(&output.stderr)));
     }
     all.push(("stderr".to_owned(), text(&output.stderr)));
+    for (file, contents) in &mut all {
+        // What stands between fences is shown as it is; the definition of the review does.
+        if file.ends_with(".md") {
+            let mut is_fenced = false;
+            let outside = contents.lines().filter(|line| {
+                let is_fence = line.starts_with("```");
+                is_fenced ^= is_fence;
+                !is_fenced && !is_fence
+            });
+            *contents = outside.map(without_code).collect::<Vec<_>>().join("\n");
+        }
+    }
     for (file, contents) in &all {
         let harmful =
             |letter: char| letter != '\n' && (letter.is_control() || "\u{202e}\u{200b}\u{feff}".contains(letter));
         assert!(!contents.contains(harmful), "{file} holds what steers");
         if !file.ends_with(".json") && !file.ends_with("json") && !file.ends_with(".csv") && !file.contains("csv") {
             let is_terminal = file.starts_with("std") && !file.ends_with("markdown");
-            assert!(is_terminal || !contents.contains("<script>alert"), "{file} holds markup");
+            let at = contents.find("<script>alert").filter(|_| !is_terminal);
+            assert_eq!(at.map(|at| &contents[at.saturating_sub(200)..]), None, "{file} holds markup");
             assert!(is_terminal || !contents.contains("<b>é"), "{file} holds the name of the file as markup");
         }
     }
@@ -471,5 +514,90 @@ fn nodes_of_unequal_size_need_weights() {
     }
     for scheme in ["rendezvous", "maglev"] {
         assert!(judgement(&review, scheme, "peak ≤ 1.10")["value"].as_f64().unwrap() < 1.05, "{scheme}");
+    }
+}
+
+#[cfg(unix)]
+mod ends {
+    //! However a review ends, there is the old folder or the whole new one.
+
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    const QUICK: &str = "candidates = [\"jump\"]\n[keys]\nsynthetic = \"random:20000\"\n";
+
+    fn command(folder: &Folder, flags: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shardlab"));
+        command.current_dir(folder.0.path()).args(["review", "review.toml", "--timing", "off", "--out", "out"]);
+        command.args(flags).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// All files with their contents, by their paths in the folder.
+    fn whole(folder: &Folder) -> Vec<(String, String)> {
+        let base = folder.path("out").display().to_string();
+        contents(&folder.path("out")).into_iter().map(|(name, text)| (name.replace(&base, ""), text)).collect()
+    }
+
+    #[test]
+    fn a_review_that_is_ended_leaves_the_old_folder_or_the_whole_new_one() {
+        let folder = Folder::with(&QUICK.replace("jump", "modulo"));
+        assert!(command(&folder, &[]).status().unwrap().success());
+        let old = whole(&folder);
+        fs::write(folder.path("review.toml"), QUICK).unwrap();
+        let start = std::time::Instant::now();
+        assert!(command(&folder, &["--force"]).status().unwrap().success());
+        let (new, lasted) = (whole(&folder), start.elapsed());
+        assert_ne!(old, new);
+        for signal in ["INT", "TERM", "KILL"] {
+            for tenth in 0..=11_u32 {
+                let folder = Folder::with(&QUICK.replace("jump", "modulo"));
+                assert!(command(&folder, &[]).status().unwrap().success());
+                fs::write(folder.path("review.toml"), QUICK).unwrap();
+                let mut child = command(&folder, &["--force"]).spawn().unwrap();
+                std::thread::sleep(lasted * tenth / 10);
+                // It may be over already.
+                let id = child.id().to_string();
+                let _ = Command::new("kill").args(["-s", signal, &id]).stderr(Stdio::null()).status().unwrap();
+                child.wait().unwrap();
+                let found = whole(&folder);
+                assert!(found == old || found == new, "{signal} after {tenth} tenths left {} files", found.len());
+                if signal != "KILL" {
+                    assert_eq!(names(folder.0.path()), ["out", "review.toml"], "{signal} after {tenth} tenths");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_disk_that_takes_no_more_leaves_what_was_there() {
+        let folder = Folder::with(QUICK);
+        assert!(command(&folder, &[]).status().unwrap().success());
+        let before = whole(&folder);
+        // Files of more than one block fail as they do on a full disk.
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 1; exec '{}' review review.toml --timing off --out out --force",
+            env!("CARGO_BIN_EXE_shardlab")
+        );
+        let output = Command::new("sh").args(["-c", &line]).current_dir(folder.0.path()).output().unwrap();
+        let refused = refusal(&output);
+        assert!(refused.contains("cannot write \"out\"; what was there is as it was"), "{refused}");
+        assert_eq!(whole(&folder), before);
+        assert_eq!(names(folder.0.path()), ["out", "review.toml"]);
+    }
+
+    #[test]
+    fn a_folder_that_may_not_be_written_is_refused_before_any_work() {
+        let folder = Folder::with(QUICK);
+        fs::create_dir(folder.path("closed")).unwrap();
+        fs::set_permissions(folder.path("closed"), fs::Permissions::from_mode(0o555)).unwrap();
+        // Whoever may do everything is stopped by no mode.
+        if fs::write(folder.path("closed/probe"), "").is_ok() {
+            return;
+        }
+        let refused = refusal(&folder.run(&["--out", "closed/out"]));
+        assert!(refused.contains("cannot write \"closed/out\""), "{refused}");
     }
 }
