@@ -57,6 +57,9 @@ impl ReviewFiles {
             || in_folder(FIGURES, ".svg")
     }
 
+    /// The name of the review as JSON.
+    pub const JSON: &'static str = JSON;
+
     /// The review as JSON.
     #[must_use]
     pub fn json(&self) -> &str {

@@ -597,7 +597,7 @@ fn titles_state_what_the_numbers_say() {
     );
     assert_eq!(
         title(&movement_chart(&even).unwrap()),
-        "No scheme moves a key needlessly in any change that it can follow"
+        "No scheme moves data needlessly in any change that it can follow"
     );
     assert_eq!(
         title(&movement_chart(&comparison("skewed")).unwrap()),

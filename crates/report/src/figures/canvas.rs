@@ -121,7 +121,13 @@ impl Canvas {
                 at = MARGIN;
                 self.top += TEXT * 1.5;
             }
-            self.rectangle((at, self.top), (at + 12.0, self.top + 12.0), *role);
+            let (from, to) = ((at, self.top), (at + 12.0, self.top + 12.0));
+            // What is empty is shown by its edge, since no fill as pale as a grid can be told from a pale grey.
+            if *role == Role::Grid {
+                self.outline(from, to, Role::Muted);
+            } else {
+                self.rectangle(from, to, *role);
+            }
             self.text((at + 17.0, self.top + 6.0), words, Side::Start, Role::Muted);
             at += room;
         }

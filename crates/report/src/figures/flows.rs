@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use shardlab_core::rows::{Fate, WhatIf, counted};
 
@@ -13,9 +13,11 @@ const MOST_BINS: usize = 100;
 /// The side of the field of cells, at the most.
 const FIELD: f64 = 500.0;
 
-/// The side of a cell, at the most, and that from which on it has room for a number.
+/// The side of a cell, at the most.
 const LARGEST_CELL: f64 = 58.0;
-const ROOM_FOR_NUMBER: f64 = 49.0;
+
+/// What stays free beside a number in its cell, and beside a name above its column.
+const AROUND: f64 = 8.0;
 
 /// Room for names.
 const NAME: f64 = 112.0;
@@ -241,7 +243,9 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
     let cell = (FIELD / longest).min(LARGEST_CELL).floor();
     let names = |side: &Axis| side.names.iter().map(|name| width(&harmless(name), TEXT)).fold(0.0, f64::max).min(NAME);
     let left = MARGIN + 24.0 + names(&field.rows) + 12.0;
-    let top = canvas.top + 22.0 + names(&field.columns) + 14.0;
+    // Names as narrow as their columns are read without turning the head.
+    let upright = names(&field.columns) + AROUND > cell;
+    let top = canvas.top + 22.0 + if upright { names(&field.columns) } else { TEXT } + 14.0;
     let place = |row: usize, column: usize| (left + column as f64 * cell, top + row as f64 * cell);
     let (right, bottom) = (place(0, across).0, place(down, 0).1);
     let mean = |row: usize, column: usize, cell: &Cell| {
@@ -251,12 +255,18 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
     let shading =
         Shading::new(cells().filter(|(_, _, cell)| cell.keys > 0).map(|(row, column, cell)| mean(row, column, cell)));
     let gap = if cell >= 8.0 { 1.0 } else { 0.0 };
+    let numbers = cells().filter(|(_, _, cell)| cell.keys > 0).map(|(row, column, cell)| mean(row, column, cell));
+    let widest = numbers.map(|number| width(&short(number), TEXT)).fold(0.0, f64::max);
+    let has_room = widest + AROUND <= cell;
     for (row, column, here) in cells() {
         let ((x, y), number) = (place(row, column), mean(row, column, here));
         let shade = shading.shade(number);
         let role = match here {
             Cell { keys: 0, stays: true, .. } => Role::Quiet,
-            Cell { keys: 0, diagonal: true, .. } => Role::Grid,
+            Cell { keys: 0, diagonal: true, .. } => {
+                canvas.outline((x + gap, y + gap), (x + cell - 2.0 * gap, y + cell - 2.0 * gap), Role::Muted);
+                continue;
+            }
             Cell { keys: 0, .. } => continue,
             Cell { data_moves: true, .. } => Role::Shade(shade),
             _ => Role::OtherShade(shade),
@@ -265,18 +275,16 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
         if here.keys > 0 && here.diagonal {
             canvas.line([(x, y), (x + cell - gap, y + cell - gap)], Role::Ink, 1);
         }
-        if here.keys > 0 && cell >= ROOM_FOR_NUMBER {
+        if here.keys > 0 && has_room {
             let middle = (x + cell / 2.0, y + cell / 2.0);
             canvas.text(middle, &short(number), Side::Middle, Role::on_shade(shade));
         }
     }
     canvas.outline((left - 1.0, top - 1.0), (right, bottom), Role::Muted);
-    // Names stand where there is room, the first node of a bin for all.
-    let every = (APART / cell.max(1.0)).ceil().max(1.0);
-    let is_named = |bin: usize| (bin as f64 % every) == 0.0;
+    let [rows_named, columns_named] = [&field.rows, &field.columns].map(|side| named(side, cell));
     for bin in 0..down {
         let y = place(bin, 0).1;
-        if is_named(bin) {
+        if rows_named.contains(&bin) {
             let name = &field.rows.names[bin * field.rows.each];
             canvas.text_in((left - 10.0, y + cell / 2.0), name, Side::End, Role::Ink, NAME);
         }
@@ -286,9 +294,13 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
     }
     for bin in 0..across {
         let x = place(0, bin).0;
-        if is_named(bin) {
+        if columns_named.contains(&bin) {
             let name = &field.columns.names[bin * field.columns.each];
-            canvas.upright((x + cell / 2.0, top - 10.0), name, Side::Start, Role::Ink, NAME);
+            if upright {
+                canvas.upright((x + cell / 2.0, top - 10.0), name, Side::Start, Role::Ink, NAME);
+            } else {
+                canvas.text_in((x + cell / 2.0, top - 10.0 - TEXT / 2.0), name, Side::Middle, Role::Ink, cell);
+            }
         }
         if field.columns.is_marked(bin) {
             canvas.rectangle((x, top - 7.0), (x + cell - gap, top - 3.0), Role::Third);
@@ -298,6 +310,22 @@ fn draw(canvas: &mut Canvas, field: &Field) -> f64 {
     canvas.upright((MARGIN + 6.0, f64::midpoint(top, bottom)), "from node", Side::Middle, Role::Muted, FIELD);
     let scale_bottom = scale(canvas, field, &shading, right + 20.0, top);
     bottom.max(scale_bottom) + MARGIN + 4.0
+}
+
+/// Which bins have their names beside them: as many as do not touch, those that join or leave before all others. The
+/// first node of a bin stands for all.
+fn named(side: &Axis, cell: f64) -> BTreeSet<usize> {
+    let mut named = BTreeSet::new();
+    let far = |one: usize, other: usize| one.abs_diff(other) as f64 * cell >= APART;
+    for wanted in [true, false] {
+        for bin in (0..side.bins()).filter(|bin| side.is_marked(*bin) == wanted) {
+            let (before, after) = (named.range(..bin).next_back(), named.range(bin..).next());
+            if before.into_iter().chain(after).all(|other: &usize| far(*other, bin)) {
+                named.insert(bin);
+            }
+        }
+    }
+    named
 }
 
 /// The shades with the keys that they stand for.
@@ -310,7 +338,7 @@ fn scale(canvas: &mut Canvas, field: &Field, shading: &Shading, x: f64, top: f64
     let mut y = top + 6.0;
     canvas.text((x, y), "keys from one node", Side::Start, Role::Muted);
     canvas.text((x, y + TEXT * 1.3), "to one other", Side::Start, Role::Muted);
-    y += TEXT * 2.6;
+    y += TEXT * 3.0;
     for (shade, from) in (0..SHADES).zip(&shading.from).rev() {
         let next = shading.from.get(usize::from(shade) + 1).copied();
         // Whole keys: each number belongs to one shade.
@@ -334,4 +362,19 @@ fn scale(canvas: &mut Canvas, field: &Field, shading: &Shading, x: f64, top: f64
         y += 16.0;
     }
     y
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_leaves_has_its_name_and_no_two_names_touch() {
+        let nodes: Vec<(String, bool)> = (0..40).map(|node| (node.to_string(), node == 39)).collect();
+        let side = Axis::new(nodes, 1);
+        let named: Vec<usize> = named(&side, 12.0).into_iter().collect();
+        assert!(named.contains(&39), "{named:?}");
+        assert!(named.windows(2).all(|pair| (pair[1] - pair[0]) as f64 * 12.0 >= APART), "{named:?}");
+        assert!(named.len() >= 19, "as many as there is room for: {named:?}");
+    }
 }

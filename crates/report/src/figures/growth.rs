@@ -315,9 +315,12 @@ impl Panel {
                 bottom: y.max(end.1) + ROW / 2.0,
             });
         }
+        for (_, (x, y)) in &stopping {
+            // Where it stops: a bar across the line, which no name may cross.
+            canvas.line([(*x, y - 8.0), (*x, y + 8.0)], Role::Ink, 2);
+            places.take(Bounds { left: x - 2.0, right: x + 2.0, top: y - 8.0, bottom: y + 8.0 });
+        }
         for (line, end) in stopping {
-            // Where it stops: a bar across the line.
-            canvas.line([(end.0, end.1 - 8.0), (end.0, end.1 + 8.0)], Role::Ink, 2);
             let place = places.find(end, width(&line.label(most), TEXT) + MARK, ROW);
             name(canvas, line, place);
         }

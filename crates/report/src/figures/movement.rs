@@ -139,7 +139,7 @@ fn finding(comparison: &Comparison) -> String {
             percent(moved.moved),
             percent(moved.minimum)
         ),
-        Some(_) => "No scheme moves a key needlessly in any change that it can follow".to_owned(),
+        Some(_) => "No scheme moves data needlessly in any change that it can follow".to_owned(),
         None => "No scheme follows any of these changes by moving keys".to_owned(),
     }
 }

@@ -58,7 +58,8 @@
         }
       });
       table.addEventListener("sorted", function () { name("ascending"); });
-      heading.append(button);
+      // Beside words room for it is kept open by spaces that do not break, so that it never stands in a line of its own.
+      heading.append(heading.classList.contains("number") ? "" : "\u00a0\u00a0\u00a0\u00a0", button);
     });
   });
 

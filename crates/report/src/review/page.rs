@@ -7,7 +7,7 @@ use shardlab_core::rows::{
 
 use super::mark;
 use super::pictures::{Picture, Subject};
-use super::summary::{name, standing};
+use super::summary::standing;
 use crate::page::{Block, Cell, Column, Page, PageTable, Section, Span, code, strong, term, text};
 use crate::units::{bytes, nanoseconds, percent, ratio};
 
@@ -45,6 +45,14 @@ impl Pictures<'_> {
 /// A number and its unit on one line.
 fn unbroken(words: impl AsRef<str>) -> String {
     words.as_ref().replace(' ', "\u{a0}")
+}
+
+/// The heading of a requirement, its bound on one line.
+fn bound(heading: &str) -> String {
+    match heading.rsplit_once('≤') {
+        Some((before, after)) => format!("{before}≤{}", unbroken(after)),
+        None => heading.to_owned(),
+    }
 }
 
 /// A part of all keys.
@@ -131,7 +139,7 @@ fn definition(requirement: &str) -> Option<&'static str> {
 
 fn decision_table(review: &Review) -> PageTable {
     let columns = review.requirements.iter().map(|requirement| {
-        let column = Column::text(&requirement.heading);
+        let column = Column::text(bound(&requirement.heading));
         definition(requirement.name).map_or(column.clone(), |term| column.term(term))
     });
     let columns: Vec<Column> =
@@ -226,7 +234,7 @@ fn balance(review: &Review, studies: &ReviewStudies, pictures: &Pictures<'_>) ->
             balance.exact_peak_to_average.map_or_else(dash, |peak| Cell::number(ratio(peak), peak)),
             Cell::number(ratio(balance.min_to_average), balance.min_to_average),
             Cell::number(format!("{:.4}", balance.cv), balance.cv)
-                .below(text(unbroken(format!("chance {:.4}", balance.noise_floor_cv)))),
+                .below(text(format!("chance {:.4}", balance.noise_floor_cv))),
             Cell::text(unbroken(balance.verdict.as_str())).below(text(p_value(balance.p_value, balance.verdict))),
             Cell::number(unbroken(bytes(rows.heap_bytes)), rows.heap_bytes as f64),
             Cell::text(unbroken(rows.lookup_growth)),
@@ -256,6 +264,8 @@ fn dash() -> Cell {
 fn p_value(value: f64, verdict: Verdict) -> String {
     match verdict {
         Verdict::TooFewKeys => String::new(),
+        // Too small for a number.
+        _ if value < f64::MIN_POSITIVE => unbroken("p < 1e-307"),
         _ if value < 0.001 => unbroken(format!("p {value:.0e}")),
         _ => unbroken(format!("p {value:.2}")),
     }
@@ -293,6 +303,14 @@ fn changes(review: &Review, pictures: &Pictures<'_>) -> Section {
         term("disruption", "disruption"),
         text(" is what moves between nodes that both stay."),
     ]);
+    if has_lineage(review) {
+        section = section.paragraph(vec![
+            text("A split or a shrink gives documents other shard numbers, and that is what the table counts as moved. No data \
+                  goes elsewhere but for documents that "),
+            term("leave their parent shard", "left_parent"),
+            text(", and these alone count against a requirement."),
+        ]);
+    }
     for (place, words) in review.changes.iter().enumerate() {
         section = section.block(Block::subheading(words)).block(change_table(review, place, words).into());
     }
@@ -301,6 +319,16 @@ fn changes(review: &Review, pictures: &Pictures<'_>) -> Section {
     section = pictures.of(Subject::Movement, caption).fold(section, Section::block);
     let caption = "Rows are nodes before the change, columns are nodes after it.";
     pictures.of(Subject::Flows, caption).fold(section, Section::block)
+}
+
+/// Whether documents stay inside their parent shards in any of the changes.
+fn has_lineage(review: &Review) -> bool {
+    measured(review).flat_map(|(_, rows)| &rows.changes).any(|change| match change {
+        CandidateChange::Done(costs) => costs.left_parent_fraction.is_some(),
+        CandidateChange::NotApplicable { instead, .. } => {
+            instead.iter().any(|costs| costs.left_parent_fraction.is_some())
+        }
+    })
 }
 
 /// The columns about what a change costs; those about bytes and lineage where there are any.
@@ -365,11 +393,11 @@ fn cost_cells(costs: &ChangeCosts, with: &Shown) -> Vec<Cell> {
         // Where an index is written anew, all of it is.
         let rewritten = costs.rewritten_bytes.filter(|rewritten| Some(*rewritten) != costs.moved_bytes);
         let written = rewritten.and_then(|total| u64::try_from(total).ok());
-        cells.push(written.map_or(cell.clone(), |total| cell.below(text(unbroken(format!("{} anew", bytes(total)))))));
+        cells.push(written.map_or(cell.clone(), |total| cell.below(text(format!("{} anew", unbroken(bytes(total)))))));
     }
     if with.time {
         let cell = costs.seconds_parallel.map_or_else(dash, |time| Cell::number(unbroken(seconds(time)), time));
-        let serial = costs.seconds_serial.map(|time| unbroken(format!("{} serial", seconds(time))));
+        let serial = costs.seconds_serial.map(|time| format!("{} serial", unbroken(seconds(time))));
         cells.push(serial.map_or(cell.clone(), |serial| cell.below(text(serial))));
     }
     cells.push(Cell::number(ratio(costs.peak_after), costs.peak_after));
@@ -426,8 +454,8 @@ fn path(review: &Review, pictures: &Pictures<'_>) -> Option<Section> {
     // A path that stops early does not know all of its steps.
     let longest = review.paths.iter().max_by_key(|path| path.steps.len()).unwrap_or(first);
     let mut section = Section::new("path", "The path").paragraph(vec![
-        text(format!("{}: ", longest.steps.join(", then "))),
-        text("all moves of all steps are added up, beside going straight from the first to the last stage."),
+        text(format!("The steps: {}. ", longest.steps.join(", then "))),
+        text("All their moves are added up, beside going straight from the first to the last stage."),
     ]);
     let with_bytes = review.paths.iter().any(|path| path.cumulative_bytes.is_some());
     let mut columns = vec![
@@ -505,9 +533,13 @@ fn splits(studies: &ReviewStudies, pictures: &Pictures<'_>) -> Option<Section> {
             section = section.block(Block::details("What must hold before it starts, and notes", vec![list(&notes)]));
         }
     }
-    let caption = "Each shard now, and the shards that take its documents.";
+    let caption = "A box is a number of shards, and each way leads from the left to the right. Beside its end stand what it \
+                   writes, and the largest part of the index that one shard holds on the way.";
     Some(pictures.of(Subject::Splits, caption).fold(section, Section::block))
 }
+
+/// A way of no more bytes stays on one line.
+const SHORT_WAY: usize = 20;
 
 fn ways(plan: &SplitPlan) -> PageTable {
     let columns = [
@@ -523,7 +555,7 @@ fn ways(plan: &SplitPlan) -> PageTable {
     for way in &plan.alternatives {
         let fraction = |value: Option<f64>| value.map_or_else(dash, fraction);
         table.row(vec![
-            Cell::text(&way.words),
+            Cell::text(if way.words.len() <= SHORT_WAY { unbroken(&way.words) } else { way.words.clone() }),
             Cell::number(way.costs.operations.to_string(), way.costs.operations.into()),
             fraction(Some(way.costs.documents_rewritten_fraction)),
             Cell::number(way.costs.copies_without_hard_links.to_string(), way.costs.copies_without_hard_links as f64),
@@ -615,7 +647,7 @@ fn keys(review: &Review) -> Section {
 
 fn again(review: &Review) -> Section {
     let inputs = &review.inputs;
-    let schemes = review.candidates.iter().map(|candidate| format!("{} ({})", name(candidate), candidate.hash));
+    let schemes = review.candidates.iter().map(|candidate| format!("{} ({})", candidate.scheme, candidate.hash));
     let mut facts = vec![
         ("program".to_owned(), vec![text(&review.tool)]),
         ("seed".to_owned(), vec![code(inputs.seed.to_string())]),
