@@ -10,12 +10,15 @@ use tempfile::TempDir;
 use crate::output::{folder_of, temporary};
 use crate::undisturbed::Undisturbed;
 
+/// Whether a file of a folder is one that the command wrote, by the folder and the path in it.
+pub(crate) type IsOurs = fn(&Path, &str) -> bool;
+
 /// A file of a folder, by its path in it, with `/` between folders.
 pub(crate) type File = (String, String);
 
 /// Refuses a folder that could not be written later, before any work is done: one that is there already, unless
 /// it may be replaced, and one that holds something that `is_ours` does not know.
-pub(crate) fn check_folder(path: &Path, replace: bool, is_ours: fn(&str) -> bool) -> anyhow::Result<()> {
+pub(crate) fn check_folder(path: &Path, replace: bool, is_ours: IsOurs) -> anyhow::Result<()> {
     let shown = path.display().to_string();
     let parent = folder_of(path);
     match fs::metadata(parent) {
@@ -27,9 +30,20 @@ pub(crate) fn check_folder(path: &Path, replace: bool, is_ours: fn(&str) -> bool
     }
     // A folder that cannot be made now cannot be made later.
     drop(beside(path).with_context(|| format!("cannot write {shown:?}"))?);
+    check_contents(path, replace, is_ours)
+}
+
+/// Refuses to replace what stands at a path unless it is an empty folder, or all of it is ours and may be replaced.
+fn check_contents(path: &Path, replace: bool, is_ours: IsOurs) -> anyhow::Result<()> {
+    let shown = path.display().to_string();
     // A link is followed, since what is replaced must be what was looked at.
     match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if fs::symlink_metadata(path).is_ok() {
+                bail!("cannot write {shown:?}: it is a link to nothing");
+            }
+            return Ok(());
+        }
         Err(error) => bail!("cannot write {shown:?}: {error}"),
         Ok(found) if !found.is_dir() => bail!("cannot write {shown:?}: it is a file; name a folder"),
         Ok(_) => {}
@@ -41,7 +55,7 @@ pub(crate) fn check_folder(path: &Path, replace: bool, is_ours: fn(&str) -> bool
     if !replace {
         bail!("{shown:?} is there already and not empty; --force replaces it, or name another folder with --out");
     }
-    match names.iter().find(|name| !is_ours(name)) {
+    match names.iter().find(|name| !is_ours(path, name)) {
         Some(other) => bail!(
             "{shown:?} holds {other:?}, which this command does not write, so that it is not replaced; name another folder \
              with --out, or move that away"
@@ -82,20 +96,21 @@ fn beside(path: &Path) -> io::Result<TempDir> {
 }
 
 /// Writes a folder as a whole or not at all. What stood there before is gone only once all of the new stands in
-/// its place.
-pub(crate) fn write_folder(path: &Path, files: &[File]) -> anyhow::Result<()> {
+/// its place, and is looked at once more before that: the work may have taken hours.
+pub(crate) fn write_folder(path: &Path, files: &[File], replace: bool, is_ours: IsOurs) -> anyhow::Result<()> {
     // An interruption in these moments would leave the temporary folder behind.
     let _undisturbed = Undisturbed::new();
     let shown = path.display().to_string();
     // The name of a link stays, and what it points to is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let failed = || format!("cannot write {shown:?}; what was there is as it was");
     let written = beside(&target).and_then(|new| {
-        for (name, contents) in files {
-            write_in(new.path(), name, contents)?;
-        }
-        take_place(&new, &target)
+        files.iter().try_for_each(|(name, contents)| write_in(new.path(), name, contents))?;
+        Ok(new)
     });
-    written.with_context(|| format!("cannot write {shown:?}; what was there is as it was"))
+    let new = written.with_context(failed)?;
+    check_contents(&target, replace, is_ours)?;
+    take_place(&new, &target).with_context(failed)
 }
 
 fn write_in(folder: &Path, name: &str, contents: &str) -> io::Result<()> {
@@ -153,8 +168,12 @@ mod tests {
         vec![("a.txt".to_owned(), text.to_owned()), ("data/b.csv".to_owned(), text.to_owned())]
     }
 
-    fn is_ours(name: &str) -> bool {
+    fn is_ours(_: &Path, name: &str) -> bool {
         ["a.txt", "data/b.csv"].contains(&name)
+    }
+
+    fn write(out: &Path, text: &str) {
+        write_folder(out, &files(text), true, is_ours).unwrap();
     }
 
     /// The folder as a sorted list, with its temporary neighbours.
@@ -171,7 +190,7 @@ mod tests {
         let out = root.path().join("out");
         for text in ["first", "second"] {
             check_folder(&out, text == "second", is_ours).unwrap();
-            write_folder(&out, &files(text)).unwrap();
+            write(&out, text);
             assert_eq!(fs::read_to_string(out.join("data/b.csv")).unwrap(), text);
             assert_eq!(neighbours(root.path()), ["out"]);
         }
@@ -182,20 +201,25 @@ mod tests {
     fn what_somebody_else_put_there_is_never_replaced() {
         let root = tempfile::tempdir().unwrap();
         let out = root.path().join("out");
-        write_folder(&out, &files("x")).unwrap();
+        write(&out, "x");
         fs::write(out.join("data/notes.txt"), "mine").unwrap();
         let refused = check_folder(&out, true, is_ours).unwrap_err().to_string();
         assert!(refused.contains("data/notes.txt"), "{refused}");
+        // It came while the work was done.
+        assert!(write_folder(&out, &files("y"), true, is_ours).is_err());
+        fs::remove_file(out.join("data/notes.txt")).unwrap();
+        assert!(write_folder(&out, &files("y"), false, is_ours).is_err());
+        assert_eq!(fs::read_to_string(out.join("a.txt")).unwrap(), "x");
     }
 
     #[test]
     fn a_failure_leaves_what_was_there() {
         let root = tempfile::tempdir().unwrap();
         let out = root.path().join("out");
-        write_folder(&out, &files("x")).unwrap();
+        write(&out, "x");
         // A file cannot be a folder as well.
         let bad = vec![("a".to_owned(), String::new()), ("a/b".to_owned(), String::new())];
-        assert!(write_folder(&out, &bad).is_err());
+        assert!(write_folder(&out, &bad, true, is_ours).is_err());
         assert_eq!(fs::read_to_string(out.join("a.txt")).unwrap(), "x");
         assert_eq!(neighbours(root.path()), ["out"]);
     }

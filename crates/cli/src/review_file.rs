@@ -1,6 +1,5 @@
 //! Reviews as files: what is asked, of which schemes, on which nodes and keys.
 
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -82,7 +81,6 @@ struct KeysTable {
 struct LoadTable {
     bytes: Option<Spanned<String>>,
     bandwidth: Option<Spanned<String>>,
-    max_shard: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -102,7 +100,7 @@ struct RequirementsTable {
 
 /// A part of all keys: a number from 0 to 1, or a text such as "15 %".
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a part of all keys is a number from 0 to 1, or a text such as \"15 %\"")]
 enum Part {
     Number(f64),
     Text(String),
@@ -119,7 +117,8 @@ impl Part {
             }
         };
         match fraction {
-            0.0..=1.0 => Ok(fraction),
+            // A zero with a sign is zero.
+            0.0..=1.0 => Ok(fraction.abs()),
             _ => bail!("{fraction}: {right}"),
         }
     }
@@ -246,10 +245,6 @@ pub(crate) fn parse(text: &str, shown: &str, folder: &Path, machine: Machine<'_>
         source.read(value, name, |text| Ok(Size::parse(text).map_err(anyhow::Error::msg)?.noted(name)))
     };
     let bytes = size(file.load.bytes.as_ref(), "load.bytes")?;
-    let max_shard_bytes = size(file.load.max_shard.as_ref(), "load.max_shard")?.and_then(NonZeroU64::new);
-    if let Some(limit) = file.load.max_shard.as_ref().filter(|_| bytes.is_none()) {
-        bail!("{}: a size of a shard needs load.bytes, the size of all", source.place(limit, "load.max_shard"));
-    }
     let bandwidth = source.read(file.load.bandwidth.as_ref(), "load.bandwidth", |text| {
         size::parse_rate(text).map_err(anyhow::Error::msg)
     })?;
@@ -280,7 +275,6 @@ pub(crate) fn parse(text: &str, shown: &str, folder: &Path, machine: Machine<'_>
             bytes,
             weighted: keys.weight_field.is_some(),
             bandwidth,
-            max_shard_bytes,
             seed,
             threads: machine.threads,
             timing: machine.timing,
@@ -402,13 +396,19 @@ fn change(table: &toml::Table) -> anyhow::Result<ReviewChange> {
     let mut table = table.clone();
     let name = match table.remove("name") {
         None => None,
+        Some(toml::Value::String(name)) if name.trim().is_empty() => {
+            bail!("name: empty; leave it out, or name the change")
+        }
         Some(toml::Value::String(name)) => Some(name),
         Some(_) => bail!("name: not a text; a name is one, such as \"add a node\""),
     };
     let moved = match table.remove("moved") {
         None => None,
         Some(value) => {
-            let part: Part = value.try_into().context("moved: a part of all keys is a number from 0 to 1")?;
+            let part: Result<Part, _> = value.try_into();
+            let part = part.map_err(|_| {
+                anyhow!("moved: a part of all keys is a number from 0 to 1, or a text such as \"15 %\"")
+            })?;
             Some(part.fraction().context("moved")?)
         }
     };

@@ -80,13 +80,16 @@ pub enum DiffError {
     #[error("not a result of shardlab as JSON (--format json, or review.json)")]
     NoResult,
     /// They have no fields in common that tell what they are about.
-    #[error("the two are results of different commands: one has {old}, the other {new}")]
+    #[error("the two are results of different commands: one is {old}, the other {new}")]
     OtherCommand {
         /// What tells the old one.
         old: &'static str,
         /// What tells the new one.
         new: &'static str,
     },
+    /// Two lists of schemes that have none in common.
+    #[error("the two have no scheme in common, so that nothing can be compared")]
+    NothingInCommon,
     /// A review of a form that this version does not know.
     #[error("a review of form {version}, and this program reads form {known}")]
     Version {
@@ -97,9 +100,19 @@ pub enum DiffError {
     },
 }
 
-/// Fields by which a result is known.
-const TELLING: [&str; 9] =
-    ["candidates", "rows", "matrix", "steps", "chains", "tried", "balance", "alternatives", "findings"];
+/// Fields by which a result is known, with the command that makes it.
+const TELLING: [(&str, &str); 10] = [
+    ("candidates", "a review"),
+    ("tried", "a tuning"),
+    ("chains", "a plan of splits"),
+    ("steps", "a path"),
+    ("mean_moved_fraction", "a loss of each node"),
+    ("change", "a what-if"),
+    ("findings", "an inspection"),
+    ("rows", "a comparison"),
+    ("counts", "a verdict"),
+    ("schemes", "a list of schemes"),
+];
 
 /// Elements of lists are matched by the first of these that all of them have, whatever their order.
 const NAMES: [&[&str]; 8] = [
@@ -125,6 +138,14 @@ pub fn diff(old: &Value, new: &Value) -> Result<Differences, DiffError> {
     for result in [old, new] {
         check_version(result)?;
     }
+    let specs = |result: &Value| -> Vec<String> {
+        let list = result.get("candidates").or_else(|| result.get("rows")).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(|row| row.get("scheme").map(shown)).collect()
+    };
+    let (before, after) = (specs(old), specs(new));
+    if !before.is_empty() && !after.is_empty() && before.iter().all(|spec| !after.contains(spec)) {
+        return Err(DiffError::NothingInCommon);
+    }
     let mut found = Vec::new();
     compare(&Place::default(), Some(old), Some(new), &mut found);
     found.sort_by_key(|difference: &Difference| difference.kind);
@@ -138,7 +159,8 @@ pub fn diff(old: &Value, new: &Value) -> Result<Differences, DiffError> {
 
 fn telling(result: &Value) -> Result<&'static str, DiffError> {
     let fields = result.as_object().ok_or(DiffError::NoResult)?;
-    TELLING.into_iter().find(|field| fields.contains_key(*field)).ok_or(DiffError::NoResult)
+    let known = TELLING.into_iter().find(|(field, _)| fields.contains_key(*field));
+    known.map(|(_, command)| command).ok_or(DiffError::NoResult)
 }
 
 fn check_version(result: &Value) -> Result<(), DiffError> {
@@ -185,7 +207,8 @@ impl Place {
         if self.is_below(&["elsewhere", "peak_elsewhere", "chance_peak", "reading", "notes", "moved_interval"]) {
             return DifferenceKind::Numbers;
         }
-        if self.is_below(&["decision", "standing", "judged"]) {
+        let is_judged = ["legal", "refused_by", "refusal", "operation"].contains(&last);
+        if is_judged || self.is_below(&["decision", "standing", "judged"]) {
             return DifferenceKind::Decision;
         }
         if self.is_below(&MAPPING) {
@@ -230,7 +253,14 @@ const MAPPING: [&str; 26] = [
 ];
 
 /// Fields about the question.
-const INPUTS: [&str; 12] = [
+const INPUTS: [&str; 19] = [
+    "from",
+    "to",
+    "start",
+    "change",
+    "peak",
+    "confidence",
+    "option",
     "schema",
     "schema_version",
     "title",
@@ -258,11 +288,26 @@ fn compare(place: &Place, old: Option<&Value>, new: Option<&Value>, found: &mut 
         }
         (Some(Value::Array(old)), Some(Value::Array(new))) => lists(place, old, new, found),
         _ => found.push(Difference {
-            kind: place.kind(),
+            // What goes or comes as a whole with the place of keys in it is a change of that.
+            kind: match place.kind() {
+                DifferenceKind::Numbers if old.into_iter().chain(new).any(holds_mapping) => DifferenceKind::Mapping,
+                kind => kind,
+            },
             place: place.shown.clone(),
             old: old.map(shown),
             new: new.map(shown),
         }),
+    }
+}
+
+/// Whether fields about the place of keys stand anywhere below.
+fn holds_mapping(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().any(|(name, value)| MAPPING.contains(&name.as_str()) || holds_mapping(value))
+        }
+        Value::Array(list) => list.iter().any(holds_mapping),
+        _ => false,
     }
 }
 
@@ -440,6 +485,16 @@ mod tests {
     }
 
     #[test]
+    fn a_row_that_is_measured_no_more_is_a_change_of_the_mapping() {
+        let mut new = result();
+        new["rows"][0] = json!({ "scheme": "one", "not_applicable": "no" });
+        assert!(diff(&result(), &new).unwrap().mapping_changed);
+        let done = json!({ "change": "x", "matrix": [{ "from_name": "a", "to_name": "b", "keys": 1 }] });
+        let refused = json!({ "change": "x", "not_applicable": "no", "alternatives": [] });
+        assert!(diff(&done, &refused).unwrap().mapping_changed);
+    }
+
+    #[test]
     fn times_and_machines_are_no_change_of_the_mapping() {
         let mut new = result();
         new["rows"][0]["lookup_ns"] = json!(4.0);
@@ -465,8 +520,12 @@ mod tests {
     fn what_is_no_result_is_refused() {
         assert_eq!(diff(&json!([]), &result()), Err(DiffError::NoResult));
         assert_eq!(diff(&json!({ "a": 1 }), &result()), Err(DiffError::NoResult));
-        let other = json!({ "matrix": [] });
-        assert_eq!(diff(&result(), &other), Err(DiffError::OtherCommand { old: "rows", new: "matrix" }));
+        let other = json!({ "change": "x", "matrix": [] });
+        assert_eq!(diff(&result(), &other), Err(DiffError::OtherCommand { old: "a comparison", new: "a what-if" }));
+        let mut renamed = result();
+        renamed["rows"][0]["scheme"] = json!("x");
+        renamed["rows"][1]["scheme"] = json!("y");
+        assert_eq!(diff(&result(), &renamed), Err(DiffError::NothingInCommon));
         let newer = json!({ "candidates": [], "schema_version": 99 });
         assert!(matches!(diff(&newer, &newer), Err(DiffError::Version { .. })));
     }

@@ -180,7 +180,9 @@ fn shown(words: &str) -> String {
 }
 
 fn holds_in_html(words: &str) {
-    let (html, plain) = (page_html(&filled(words)).unwrap(), page_html(&filled("Q7Q")).unwrap());
+    // Where a spec may break is layout; in a text these letters would be escaped.
+    let unbroken = |words: &str| page_html(&filled(words)).unwrap().replace("<wbr/>", "");
+    let (html, plain) = (unbroken(words), unbroken("Q7Q"));
     let (page, plain) = (parse(&html), parse(&plain));
     assert_eq!(skeleton(&page), skeleton(&plain));
     // A text of blanks alone is layout for the one who reads it, as for `texts`.

@@ -102,6 +102,9 @@ pub enum StudyError {
         /// The document and the reason.
         error: KeyError,
     },
+    /// Documents whose weights are all 0.
+    #[error("all documents have weight 0, so that nothing can be said of load by weight; leave the weight field out")]
+    NoWeight,
     /// There is nothing to place.
     #[error("there are no keys to place")]
     NoKeys,

@@ -8,8 +8,6 @@ mod measure;
 mod multinomial;
 mod words;
 
-use std::num::NonZeroU64;
-
 use shardlab_core::rows::{
     BuildTime, Candidate, CandidateChange, Comparison, KeysFloor, Review, ReviewInputs, ReviewStudies, ReviewTimings,
     RowOutcome, Scaling, SplitPlan, Standing, Tuning, WhatIf,
@@ -117,8 +115,6 @@ pub struct ReviewRequest {
     pub weighted: bool,
     /// Bytes a second of one transfer.
     pub bandwidth: Option<u64>,
-    /// The size that no shard may exceed, for plans of splits.
-    pub max_shard_bytes: Option<NonZeroU64>,
     /// The seed of synthetic keys and of draws.
     pub seed: u64,
     /// Threads.
@@ -283,6 +279,7 @@ fn buildable(side: Result<Side, StudyError>) -> Result<Result<Side, String>, Stu
     match side {
         Ok(side) => Ok(Ok(side)),
         Err(StudyError::Build { source, .. }) => Ok(Err(source.to_string())),
+        Err(error @ (StudyError::Memory { .. } | StudyError::NotAvailable { .. })) => Ok(Err(error.to_string())),
         Err(other) => Err(other),
     }
 }
@@ -353,7 +350,11 @@ fn tuned(
     let Some(knob) = entry.scheme.knob().filter(|_| entry.side.is_ok() && peak > 1.0) else { return Ok(None) };
     let keys = comparison.keys.accepted;
     let elsewhere = |scheme: &dyn Scheme| measure::elsewhere(request, scheme).peak(keys, 1.0).map(|peak| peak.high);
-    if elsewhere(&*entry.scheme)? <= peak {
+    let row = comparison.rows.iter().find(|row| row.scheme == entry.scheme.spec());
+    let Some(RowOutcome::Measured(measured)) = row.map(|row| &row.outcome) else { return Ok(None) };
+    let present = measure::elsewhere(request, &*entry.scheme).peak(keys, measured.balance.peak_to_average)?;
+    // No table helps against uneven keys or heavy documents.
+    if present.high <= peak || present.keys_are_uneven || measured.weight_load.is_some() {
         return Ok(None);
     }
     // The target is about shares; what chance adds with these keys is taken off it until the whole fits.
@@ -489,7 +490,7 @@ fn split_plans(
                 reindex: Vec::new(),
                 bytes: request.bytes,
                 docs: None,
-                max_shard_bytes: request.max_shard_bytes.filter(|_| request.bytes.is_some()),
+                max_shard_bytes: None,
                 shard_heap: None,
                 one_shard: None,
                 bandwidth: request.bandwidth,

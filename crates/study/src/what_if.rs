@@ -432,8 +432,17 @@ fn lineage(request: &Request) -> Option<(ResizeOperation, Vec<Vec<NodeId>>)> {
 
 /// The 95 % interval of Wilson for a fraction of a sample.
 fn wilson(hits: u64, sample: u64) -> [f64; 2] {
+    wilson_of(sample as f64, hits as f64 / sample as f64)
+}
+
+/// The interval in which the part of another sample as large lies with a probability of 95 %, given the part of one:
+/// both vary, which is as much as one of half the size does.
+pub(crate) fn next_sample(part: f64, sample: u64) -> [f64; 2] {
+    wilson_of(sample as f64 / 2.0, part)
+}
+
+fn wilson_of(n: f64, p: f64) -> [f64; 2] {
     const Z: f64 = 1.959_963_985;
-    let (n, p) = (sample as f64, hits as f64 / sample as f64);
     let middle = p + Z * Z / (2.0 * n);
     let reach = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
@@ -449,5 +458,6 @@ mod tests {
         let [low, high] = wilson(5, 100);
         assert!((low - 0.021_543).abs() < 1e-5 && (high - 0.111_751).abs() < 1e-5, "{low} {high}");
         assert_eq!(wilson(0, 10)[0], 0.0);
+        assert_eq!(next_sample(0.05, 200), wilson(5, 100));
     }
 }

@@ -51,7 +51,8 @@ fn read(path: &Path) -> anyhow::Result<Value> {
     let text =
         if path == Path::new("-") { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(path) };
     let text = text.with_context(|| format!("cannot read {shown}"))?;
-    serde_json::from_str(&text).map_err(|error| {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         anyhow::anyhow!("{shown}:{line}: column {column}: not JSON; give what --format json printed, or a review.json")
     })

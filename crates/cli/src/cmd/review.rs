@@ -58,7 +58,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     if args.print_default {
         return print(DEFAULT);
     }
-    check_folder(&args.out, args.force, ReviewFiles::is_name)?;
+    check_folder(&args.out, args.force, is_ours)?;
     let command = command(args.file.as_deref());
     let machine = Machine {
         command: &command,
@@ -70,7 +70,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     let (rows, studies) = study(&asked)?;
     let files = review_files(&rows, &studies)?;
     let shown = args.out.display().to_string();
-    write_folder(&args.out, &files.all)?;
+    write_folder(&args.out, &files.all, args.force, is_ours)?;
     note(&format!("{shown}: review.html, review.md, review.json, {}", files.beside()));
     match args.format.as_table() {
         Some(format) => print_text(&review_text(&rows, format, terminal_width()), format),
@@ -78,9 +78,22 @@ pub(crate) fn run(args: Args) -> anyhow::Result<()> {
     }
 }
 
+/// Whether a file of a folder was written by a review: it has such a name, and a review stands beside it.
+fn is_ours(folder: &Path, name: &str) -> bool {
+    let is_review = || {
+        let text = std::fs::read_to_string(folder.join(ReviewFiles::JSON)).ok()?;
+        let found: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(found["schema"] == "shardlab-review")
+    };
+    ReviewFiles::is_name(name) && is_review().unwrap_or(false)
+}
+
 /// The command that makes the same review again in the folder of its file, the same bytes everywhere.
 fn command(file: Option<&Path>) -> String {
-    let file = file.filter(|file| *file != Path::new("-")).and_then(Path::file_name);
+    if file == Some(Path::new("-")) {
+        return "shardlab review - --timing off < FILE".to_owned();
+    }
+    let file = file.and_then(Path::file_name);
     let words = ["shardlab", "review"].map(Into::into).into_iter();
     let words = words.chain(file.map(|name| name.to_string_lossy().into_owned()));
     quoted(words.chain(["--timing", "off"].map(Into::into)))

@@ -489,7 +489,7 @@ fn one_tenant_of_forty_percent_needs_a_partition_that_spreads() {
     let review = example("one-large-tenant");
     let share = review["keys_floor"]["share"].as_f64().unwrap();
     assert!((share - 0.40).abs() < 0.01, "{share}");
-    let peak = |scheme: &str| judgement(&review, scheme, "peak ≤ 1.50")["value"].as_f64().unwrap();
+    let peak = |scheme: &str| judgement(&review, scheme, "peak ≤ 2.00")["value"].as_f64().unwrap();
     // A tenant on one of ten shards fills it to ten times its share at least.
     assert!(peak("elastic:created=8.15") >= 10.0 * share && peak("jump") >= 10.0 * share);
     // With the routing shards of the default a partition of 8 stays within neighbouring slots.

@@ -61,28 +61,35 @@ fn headline(
     }
     let names = |of: &[&Candidate]| list(&of.iter().map(|candidate| candidate.scheme.clone()).collect::<Vec<_>>());
     let of = format!("of {}", counted(review.candidates.len(), "candidate"));
+    // With uneven keys a number stands for itself alone.
+    let is_sampled = |candidate: &&Candidate| {
+        let elsewhere = candidate.measured.as_ref().and_then(|rows| rows.peak_elsewhere.as_ref());
+        elsewhere.is_some_and(|peak| !peak.keys_are_uneven)
+    };
+    let keys = if remaining.iter().all(is_sampled) { "" } else { " on these keys (what others would do is not known)" };
     let also = match undecided {
         [] => String::new(),
         some => format!(" Of {} it cannot be said.", names(some)),
     };
     match (recommended, remaining) {
-        (Some(one), [_]) => format!("{}: it alone {of} surely meets every requirement.{also}", one.scheme),
+        (Some(one), [_]) => format!("{}: it alone {of} meets every requirement{keys}.{also}", one.scheme),
         (Some(one), _) => format!(
-            "{}: {} {of} meet every requirement, and it is better than each other one in something that was measured, and \
-             worse in nothing.{also}",
+            "{}: {} {of} meet every requirement{keys}, and it is better than each other one in something that was measured, \
+             and worse in nothing.{also}",
             one.scheme,
             remaining.len(),
         ),
         (None, [_, ..]) => format!(
-            "{} {of} meet every requirement: {}. The numbers leave the choice between them open.{also}",
+            "{} {of} meet every requirement{keys}: {}. The numbers leave the choice between them open.{also}",
             remaining.len(),
             names(remaining)
         ),
-        (None, []) if undecided.is_empty() => {
-            format!("No scheme meets all requirements: each {of} misses one or more.")
-        }
+        (None, []) if undecided.is_empty() => match review.candidates.len() {
+            1 => "No scheme meets all requirements: the one candidate misses one or more.".to_owned(),
+            _ => format!("No scheme meets all requirements: each {of} misses one or more."),
+        },
         (None, []) => format!(
-            "No scheme surely meets all requirements: {} may, and what was measured does not tell.",
+            "No scheme meets all requirements for sure: {} may, and what was measured does not tell.",
             names(undecided)
         ),
     }
@@ -182,11 +189,17 @@ fn advantages(review: &Review, one: &Candidate, other: &Candidate) -> Vec<String
     let (Some(mine), Some(theirs)) = (&one.measured, &other.measured) else { return Vec::new() };
     let mut found = Vec::new();
     let fraction = |value: f64| shown(value, ReviewUnit::Fraction);
-    if let (Some(high), Some(low)) = (peak(mine).1, peak(theirs).0)
-        && high < low
-    {
-        let values = (measured_peak(mine), measured_peak(theirs));
-        found.push(format!("a lower peak ({:.3}, not {:.3})", values.0, values.1));
+    let values = (measured_peak(mine), measured_peak(theirs));
+    match (peak(mine).1, peak(theirs).0) {
+        (Some(high), Some(low)) if high < low => {
+            found.push(format!("a lower peak ({:.3}, not {:.3})", values.0, values.1));
+        }
+        (Some(_), Some(_)) => {}
+        // Nothing is known of other keys, and what these do must not be passed over.
+        _ if values.0 < values.1 => {
+            found.push(format!("a lower peak on these keys ({:.3}, not {:.3})", values.0, values.1));
+        }
+        _ => {}
     }
     let (mut less, mut less_needless, mut ways) = (Vec::new(), Vec::new(), Vec::new());
     let changes = mine.changes.iter().zip(&theirs.changes).zip(&review.changes);
@@ -323,9 +336,9 @@ fn would_change(review: &Review, remaining: &[&Candidate]) -> Vec<String> {
         let best = remaining.iter().filter_map(reach).fold(f64::INFINITY, f64::min);
         if best.is_finite() && best > 0.0 && best <= limit {
             sentences.push(format!(
-                "\"{}\" could be as tight as {}; below that no scheme surely meets everything.",
+                "\"{}\" could be as tight as {}; below that none of these schemes meets everything for sure.",
                 requirement.heading,
-                shown(best, requirement.unit)
+                above(best, requirement.unit)
             ));
         }
     }
@@ -360,7 +373,9 @@ fn above(value: f64, unit: ReviewUnit) -> String {
     let step = match unit {
         ReviewUnit::Ratio => 1000.0,
         ReviewUnit::Fraction => 10_000.0,
-        ReviewUnit::Bytes | ReviewUnit::None => return shown(value, unit),
+        // Bytes are exact, and rounded ones would be too few or too many.
+        ReviewUnit::Bytes => return format!("{value:.0} B"),
+        ReviewUnit::None => return shown(value, unit),
         ReviewUnit::Nanoseconds => 10.0,
     };
     shown((value * step).ceil() / step, unit)

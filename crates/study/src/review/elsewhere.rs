@@ -102,19 +102,14 @@ impl Elsewhere<'_> {
     }
 
     /// What a change moves; none where names do not matter, or the scheme cannot do it.
-    pub(super) fn moves(&self, edits: &[Edit]) -> Result<Option<MovesElsewhere>, StudyError> {
-        let changes: Option<Vec<&Change>> = edits
-            .iter()
-            .map(|edit| match edit {
-                Edit::Change(change) => Some(change),
-                _ => None,
-            })
-            .collect();
-        let Some(changes) = changes.filter(|changes| !changes.is_empty()) else { return Ok(None) };
+    pub(super) fn moves(&self, edits: &[Edit], keys_given: u64) -> Result<Option<MovesElsewhere>, StudyError> {
+        let Some(changes) = self.changes(edits) else { return Ok(None) };
         if !self.names_matter()? {
             return Ok(None);
         }
-        let keys = if self.members.len() > MANY_NODES { KEYS_OF_MANY_NODES } else { KEYS };
+        let most = if self.members.len() > MANY_NODES { KEYS_OF_MANY_NODES } else { KEYS };
+        let keys = u32::try_from(keys_given).unwrap_or(u32::MAX).clamp(1, most);
+        let changes: Vec<&Change> = changes.iter().collect();
         let draws = in_parallel(FEW_MEMBERSHIPS as usize, self.threads, |draw| {
             let draw = u32::try_from(draw).unwrap_or(u32::MAX);
             let members = renamed(self.members, self.seed, draw)?;
@@ -122,8 +117,8 @@ impl Elsewhere<'_> {
         })?;
         let Some(draws) = draws.into_iter().collect::<Option<Vec<[f64; 3]>>>() else { return Ok(None) };
         let range = |of: usize| {
-            let values = || draws.iter().map(|draw| draw[of]);
-            [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
+            let values: Vec<f64> = draws.iter().map(|draw| draw[of]).collect();
+            range(&values, keys.into(), keys_given)
         };
         Ok(Some(MovesElsewhere {
             draws: FEW_MEMBERSHIPS,
@@ -132,6 +127,22 @@ impl Elsewhere<'_> {
             needless: range(1),
             disruption: range(2),
         }))
+    }
+
+    /// The edits as changes that can be done to nodes of other names; none where an edit is about names themselves.
+    fn changes(&self, edits: &[Edit]) -> Option<Vec<Change>> {
+        let mut changes = Vec::new();
+        for edit in edits {
+            match edit {
+                Edit::Change(change) => changes.push(change.clone()),
+                Edit::LoseRack { prefix } => {
+                    let lost = self.members.iter().filter(|(_, name, _)| name.starts_with(prefix.as_str()));
+                    changes.extend(lost.map(|(_, name, _)| Change::Remove { name: name.into_owned() }));
+                }
+                _ => return None,
+            }
+        }
+        (!changes.is_empty()).then_some(changes)
     }
 
     /// The parts of the keys that move, move needlessly, and move between survivors.
@@ -189,6 +200,22 @@ fn translated(change: &Change, names: &BTreeMap<String, String>) -> Change {
         }
         _ => change.clone(),
     }
+}
+
+/// The smallest and the largest of draws of `drawn` keys each, as they would be with `given` keys: the part of their
+/// variance that comes from the number of keys shrinks with it, down to what as many independent keys leave.
+fn range(draws: &[f64], drawn: u64, given: u64) -> [f64; 2] {
+    let count = draws.len() as f64;
+    let mean = draws.iter().sum::<f64>() / count;
+    let variance = draws.iter().map(|draw| (draw - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let of_keys = |keys: u64| mean * (1.0 - mean) / keys as f64;
+    let scale = if given > drawn && variance > 0.0 {
+        ((variance - of_keys(drawn) + of_keys(given)).max(of_keys(given)) / variance).sqrt().min(1.0)
+    } else {
+        1.0
+    };
+    let scaled = draws.iter().map(|draw| mean + (draw - mean) * scale);
+    [scaled.clone().fold(f64::INFINITY, f64::min), scaled.fold(0.0, f64::max)]
 }
 
 /// Between which of the sorted draws the next one lies with 95 % probability.
@@ -249,16 +276,35 @@ mod tests {
     }
 
     #[test]
+    fn fewer_keys_widen_what_moves_elsewhere_and_more_narrow_it() {
+        let members = Members::dense(10).unwrap();
+        let remove = [Edit::Change(Change::Remove { name: "3".to_owned() })];
+        let schemes = named();
+        // The fairest scheme varies by keys alone.
+        let fair = schemes.iter().find(|scheme| scheme.knob().is_none()).unwrap();
+        let width = |keys: u64| {
+            let [low, high] = of(&**fair, &members).moves(&remove, keys).unwrap().unwrap().moved;
+            high - low
+        };
+        for keys in [100, 5000, 1_000_000] {
+            // 39 draws of a binomial spread over about 4.3 of its deviations.
+            let expected = 4.3 * (0.1_f64 * 0.9 / keys as f64).sqrt();
+            let found = width(keys);
+            assert!((0.6..1.6).contains(&(found / expected)), "{keys} keys: {found}, expected {expected}");
+        }
+    }
+
+    #[test]
     fn moves_elsewhere_surround_the_ideal_part() {
         let members = Members::dense(10).unwrap();
         let remove = Edit::Change(Change::Remove { name: "3".to_owned() });
         for scheme in named() {
-            let moves = of(&*scheme, &members).moves(std::slice::from_ref(&remove)).unwrap().unwrap();
+            let moves = of(&*scheme, &members).moves(std::slice::from_ref(&remove), 50_000).unwrap().unwrap();
             assert!(moves.moved[0] < 0.1 && moves.moved[1] > 0.1, "{scheme:?}: {moves:?}");
             let is_promised = scheme.promises().disruption == Disruption::None;
             assert_eq!(moves.disruption[1] == 0.0, is_promised, "{scheme:?}: {moves:?}");
         }
         let double = Edit::Change(Change::Grow { to: 20 });
-        assert_eq!(of(&*numbered(), &members).moves(&[double]).unwrap(), None, "names do not matter to it");
+        assert_eq!(of(&*numbered(), &members).moves(&[double], 50_000).unwrap(), None, "names do not matter to it");
     }
 }

@@ -10,6 +10,7 @@ use crate::StudyError;
 pub(super) struct Source<'a> {
     open: &'a dyn Fn() -> Result<Box<dyn Documents>, StudyError>,
     held: Option<Held>,
+    count: u64,
 }
 
 /// All documents, in chunks as they were read.
@@ -35,14 +36,25 @@ impl<'a> Source<'a> {
                 break;
             }
             used = used.saturating_add(heap_bytes(&chunk));
+            progress(documents.progress());
             if used > limit {
-                return Ok(Self { open, held: None });
+                // The rest is only counted.
+                chunks.clear();
+                continue;
             }
             chunks.push(chunk);
-            progress(documents.progress());
+        }
+        let count = documents.key_set().accepted;
+        if used > limit {
+            return Ok(Self { open, held: None, count });
         }
         let held = Held { keys: documents.key_set(), are_hashed: documents.are_hashed(), chunks };
-        Ok(Self { open, held: Some(held) })
+        Ok(Self { open, held: Some(held), count })
+    }
+
+    /// How many documents there are, once they were read.
+    pub(super) fn documents_read(&self) -> u64 {
+        self.count
     }
 
     /// All documents from the beginning.

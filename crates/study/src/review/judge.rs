@@ -48,7 +48,9 @@ impl Asked {
                 Some(limit),
                 ReviewUnit::Ratio,
                 format!("peak ≤ {shown}"),
-                format!("the fullest node has at most {shown} times its fair part of the {what}"),
+                format!(
+                    "the fullest node has at most {shown} times its fair part of the {what}, before and after each change"
+                ),
             );
         }
         for (place, change) in changes.iter().enumerate().filter(|(_, change)| change.is_asked) {
@@ -180,11 +182,9 @@ fn data_moved(costs: &ChangeCosts) -> (f64, Option<[f64; 2]>, String) {
         }
         None => {
             let words = match (&costs.moved_interval, &costs.elsewhere) {
-                (None, _) => {
-                    "the keys are uneven: a few values decide, and what others would do is not known".to_owned()
-                }
+                (None, _) => "on these names and keys; what others would do was not drawn".to_owned(),
                 (Some(_), Some(elsewhere)) => format!("{} of other names and keys", counted(elsewhere.draws, "draw")),
-                (Some(_), None) => "other keys like these (Wilson)".to_owned(),
+                (Some(_), None) => "another sample of keys like these (Wilson)".to_owned(),
             };
             (costs.moves.moved_fraction, costs.moved_interval, words)
         }
@@ -214,14 +214,15 @@ impl Found<'_> {
                     return (0.0, None);
                 }
                 let interval = costs.elsewhere.as_ref().map(|elsewhere| elsewhere.needless);
-                (costs.moves.excess_fraction, interval)
+                (costs.moves.excess_fraction, interval.or_else(|| self.next_sample(costs, costs.moves.excess_fraction)))
             }),
             "disruption" => self.worst(requirement, |costs| {
                 if costs.left_parent_fraction.is_some() {
                     return (0.0, None);
                 }
                 let interval = costs.elsewhere.as_ref().map(|elsewhere| elsewhere.disruption);
-                (costs.moves.disruption_fraction, interval)
+                let value = costs.moves.disruption_fraction;
+                (value, interval.or_else(|| self.next_sample(costs, value)))
             }),
             "any_node_leaves" => {
                 let words = if rows.any_node_leaves { String::new() } else { self.why_nodes_stay() };
@@ -240,6 +241,12 @@ impl Found<'_> {
         }
     }
 
+    /// What another sample of keys would show of a part that is not 0; what is 0 by the scheme's rule stays so.
+    fn next_sample(&self, costs: &ChangeCosts, part: f64) -> Option<[f64; 2]> {
+        let is_sampled = part > 0.0 && costs.moved_interval.is_some();
+        is_sampled.then(|| crate::what_if::next_sample(part, self.comparison.keys.accepted))
+    }
+
     fn compatible(&self) -> Judged {
         let Some((same, all)) = self.measured.compatible else {
             return without_number("nothing to compare with".to_owned());
@@ -249,7 +256,24 @@ impl Found<'_> {
         Judged { judgement: yes_or_no(same == all, String::new()).judgement, ..number(value, None, None, words) }
     }
 
+    /// The peak on the present nodes, or a higher one after a change that was asked for.
     fn peak(&self, limit: Option<f64>) -> Judged {
+        let present = self.present_peak(limit);
+        let after = self.measured.rows.changes.iter().filter_map(|change| match change {
+            CandidateChange::Done(costs) => Some((costs.peak_after, costs)),
+            CandidateChange::NotApplicable { .. } => None,
+        });
+        let worst = after.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        match (worst, present.value) {
+            (Some((worst, costs)), Some(value)) if limit.is_some_and(|limit| worst > limit && value <= limit) => {
+                let words = format!("{value:.3} on the present nodes, and {worst:.3} after \"{}\"", costs.change);
+                number(worst, present.low.zip(present.high).map(|(low, high)| [low, high]), limit, words)
+            }
+            _ => present,
+        }
+    }
+
+    fn present_peak(&self, limit: Option<f64>) -> Judged {
         let rows = &self.measured.rows;
         if let Some(load) = &rows.weight_load {
             let words = "by weight, on these keys; what other heavy documents would do is not known".to_owned();
@@ -294,10 +318,15 @@ impl Found<'_> {
             CandidateChange::Done(costs) => Some((of(costs), costs)),
             CandidateChange::NotApplicable { .. } => None,
         });
-        let upper = |(value, interval): &(f64, Option<[f64; 2]>)| interval.map_or(*value, |[_, high]| high.max(*value));
-        let worst = done.max_by(|(one, _), (other, _)| upper(one).total_cmp(&upper(other)));
+        // The worst that was measured, up to the highest of what others would show.
+        let done: Vec<_> = done.collect();
+        let highest = done.iter().filter_map(|((_, interval), _)| interval.map(|[_, high]| high)).fold(0.0, f64::max);
+        let worst = done.into_iter().max_by(|((one, _), _), ((other, _), _)| one.total_cmp(other));
         match worst {
-            Some(((value, interval), costs)) => number(value, interval, requirement.bound, costs.change.clone()),
+            Some(((value, interval), costs)) => {
+                let interval = interval.map(|[low, high]| [low, high.max(highest)]);
+                number(value, interval, requirement.bound, costs.change.clone())
+            }
             None => without_number("none of the changes can be done".to_owned()),
         }
     }

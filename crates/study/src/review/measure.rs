@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::elsewhere::Elsewhere;
 use super::held::Source;
 use super::{Entry, ReviewRequest};
+use crate::what_if::next_sample;
 use crate::{Columns, Edit, Outcome, Path, Request, Side, Step, StudyError, Totals, edit_all, follow, what_if};
 
 /// A change with the words for it.
@@ -98,6 +99,9 @@ impl Measured {
                 None => Some(drawn.peak(comparison.keys.accepted, peak)?),
                 Some(_) => None,
             };
+            if measured.weight_load.as_ref().is_some_and(|load| load.sums.iter().all(|sum| sum == "0")) {
+                return Err(StudyError::NoWeight);
+            }
             let is_even = peak_elsewhere.as_ref().is_some_and(|peak| !peak.keys_are_uneven);
             let mut most_heap_bytes = measured.heap_bytes;
             let mut costs = Vec::new();
@@ -110,7 +114,7 @@ impl Measured {
                 Some(present) if !entry.is_present => {
                     let words = format!("go from {} to {}", present.scheme.spec(), entry.scheme.spec());
                     let rows = what_if_of(request, present, side.clone(), None, words, source, progress)?;
-                    Some(costs_of(&rows, None, is_even))
+                    Some(costs_of(&rows, None, is_even, false))
                 }
                 _ => None,
             };
@@ -185,9 +189,13 @@ fn change_of(
         Outcome::Done { after, matched, .. } => {
             let heap = u64::try_from(after.placer.sharder.heap_bytes()).unwrap_or(u64::MAX);
             let drawn = elsewhere(request, &*side.scheme);
-            let elsewhere = if is_even { drawn.moves(&change.edits)? } else { None };
+            let rows_of_keys = source.documents_read();
+            // Where names matter, one that is about names alone says nothing of others.
+            let is_about_names = side.scheme.promises().order_free
+                && change.edits.iter().any(|edit| !matches!(edit, Edit::Change(_) | Edit::LoseRack { .. }));
+            let elsewhere = if is_even { drawn.moves(&change.edits, rows_of_keys)? } else { None };
             let rows = what_if_of(request, side, *after, matched, change.words.clone(), source, progress)?;
-            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere, is_even))), heap))
+            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere, is_even, is_about_names))), heap))
         }
         Outcome::Refused { reason, alternatives, .. } => {
             let mut instead = Vec::new();
@@ -197,6 +205,7 @@ fn change_of(
                     &what_if_of(request, side, alternative.after, None, words, source, progress)?,
                     None,
                     is_even,
+                    false,
                 ));
             }
             Ok((CandidateChange::NotApplicable { not_applicable: reason, instead }, 0))
@@ -206,7 +215,7 @@ fn change_of(
 
 /// The numbers of a study that a review shows. With uneven keys a few values decide what moves, and what others would
 /// do is not known.
-fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool) -> ChangeCosts {
+fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool, is_about_names: bool) -> ChangeCosts {
     let interval = match &elsewhere {
         _ if !is_even || rows.left_parent_fraction.is_some() => None,
         // The measured number is one of those that there can be.
@@ -214,7 +223,8 @@ fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool) -> 
             let [low, high] = elsewhere.moved;
             Some([low.min(rows.moves.moved_fraction), high.max(rows.moves.moved_fraction)])
         }
-        None => Some(rows.moved_interval),
+        None if is_about_names => None,
+        None => Some(next_sample(rows.moves.moved_fraction, rows.keys.accepted)),
     };
     ChangeCosts {
         change: rows.change.clone(),
