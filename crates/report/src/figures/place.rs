@@ -69,6 +69,15 @@ impl<'a> Places<'a> {
                 break;
             }
         }
+        // A label upon another one cannot be read, so that then any place will do where there is none.
+        if best.is_some_and(|(crossed, _)| crossed > self.paths.len()) {
+            for place in self.anywhere(wide, high) {
+                let crossed = self.crossed(&place);
+                if best.is_none_or(|(least, _)| crossed < least) {
+                    best = Some((crossed, place));
+                }
+            }
+        }
         // Wider than the plot: at its left edge.
         let place = best.map_or(
             Bounds {
@@ -97,6 +106,19 @@ impl<'a> Places<'a> {
             })
         });
         places.filter(move |place| plot.holds(place))
+    }
+
+    /// Places all over the plot, row by row.
+    fn anywhere(&self, wide: f64, high: f64) -> impl Iterator<Item = Bounds> + use<> {
+        let plot = self.plot;
+        let along = |from: f64, to: f64, step: f64| {
+            std::iter::successors(Some(from), move |at| Some(at + step)).take_while(move |at| *at <= to)
+        };
+        let rows = along(plot.top, plot.bottom - high, high / 4.0);
+        rows.flat_map(move |top| {
+            let starts = along(plot.left, plot.right - wide, high / 2.0);
+            starts.map(move |left| Bounds { left, right: left + wide, top, bottom: top + high })
+        })
     }
 
     /// What lies in a place: a label weighs more than any number of lines, behind which it can still be read.
