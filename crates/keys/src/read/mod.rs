@@ -5,6 +5,7 @@ mod encoding;
 mod json;
 mod lines;
 mod open;
+mod parser;
 mod reader;
 mod table;
 
