@@ -14,6 +14,7 @@ mod review;
 mod scaling;
 mod split_plan;
 mod tune;
+mod units;
 mod what_if;
 
 pub use inspect::{
@@ -35,6 +36,7 @@ pub use split_plan::{
     ResizeAlternative, ResizeBytes, ResizeStep, ShardFit, ShardSize, SplitPlan, Spread,
 };
 pub use tune::{Answer, Loss, NodeCount, Tried, Tuning};
+pub use units::{bytes, nanoseconds, percent, ratio};
 pub use what_if::{Fate, Flow, NodeFlow, WhatIf};
 
 /// Rounds to six significant digits.

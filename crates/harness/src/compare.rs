@@ -231,7 +231,8 @@ impl Plan {
 }
 
 /// The hash in front of a scheme: the one asked for, its own, or the default.
-fn hasher_for(scheme: &dyn Scheme, asked: Option<&dyn KeyHasher>) -> Box<dyn KeyHasher> {
+#[must_use]
+pub fn hasher_for(scheme: &dyn Scheme, asked: Option<&dyn KeyHasher>) -> Box<dyn KeyHasher> {
     let chosen = asked.map(KeyHasher::box_clone).or_else(|| scheme.native_hasher());
     scheme.adapt_hasher(chosen.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)))
 }

@@ -14,7 +14,7 @@ mod timing;
 
 pub use balance::{Fair, balance, peak_to_average, weight_load};
 pub use chance::{chance_peak, with_chance_peak};
-pub use compare::{Plan, Request, RowRequest};
+pub use compare::{Plan, Request, RowRequest, hasher_for};
 pub use drive::drive;
 pub use error::{CompareError, Impossible};
 pub use memory::is_available;

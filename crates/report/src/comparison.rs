@@ -5,7 +5,7 @@ use shardlab_core::rows::{
 
 use crate::escape::{for_json, for_markdown, for_terminal};
 use crate::table::{Format, Table};
-use crate::units::{bytes, nanoseconds, percent, ratio};
+use shardlab_core::rows::{bytes, nanoseconds, percent, ratio};
 
 /// A comparison as a table with everything that a reader needs around it: keys, notes, reasons and a
 /// reading in words.

@@ -5,7 +5,7 @@ use shardlab_core::rows::{KeySet, counted};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::Format;
-use crate::units::bytes;
+use shardlab_core::rows::bytes;
 
 /// The escape for prose in a format.
 pub(crate) fn escape_of(format: Format) -> fn(&str) -> String {

@@ -2,7 +2,7 @@ use shardlab_core::rows::{Inspection, PlacedValues, PlacementOutcome, Trend, Ver
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
-use crate::units::{bytes, percent, ratio};
+use shardlab_core::rows::{bytes, percent, ratio};
 
 /// An inspection as text: findings first, then the facts behind them. As CSV it is one row a finding.
 #[must_use]

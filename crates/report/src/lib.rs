@@ -13,7 +13,6 @@ mod review;
 mod split_plan;
 mod table;
 mod tune;
-mod units;
 mod what_if;
 mod wrap;
 
@@ -28,9 +27,9 @@ pub use inspect::inspect_text;
 pub use path::path_text;
 pub use removals::{removals_csv, removals_text};
 pub use review::{ReviewFiles, ReviewFilesError, review_files, review_text};
+pub use shardlab_core::rows::{bytes, nanoseconds, percent, ratio};
 pub use split_plan::split_plan_text;
 pub use table::{Format, Table};
 pub use tune::tune_text;
-pub use units::{bytes, nanoseconds, percent, ratio};
 pub use what_if::{what_if_summary, what_if_text};
 pub use wrap::fit;

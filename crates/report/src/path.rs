@@ -2,7 +2,7 @@ use shardlab_core::rows::{MachineRows, PathRows, StepOutcome};
 
 use crate::frame::{escape_of, footer, of_keys, size};
 use crate::table::{Format, Table};
-use crate::units::{percent, ratio};
+use shardlab_core::rows::{percent, ratio};
 
 /// A path as text: a row for each step and what they come to. As CSV it is the steps alone.
 #[must_use]

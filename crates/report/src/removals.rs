@@ -2,7 +2,7 @@ use shardlab_core::rows::{Removal, Removals};
 
 use crate::frame::{dash, escape_of, footer, of_keys};
 use crate::table::{Format, Table};
-use crate::units::{percent, ratio};
+use shardlab_core::rows::{percent, ratio};
 
 /// What each single removal would cost, with the mean and the worst below.
 #[must_use]

@@ -1,5 +1,7 @@
 //! A review as pages, pictures and files.
 
+mod cells;
+mod costs;
 mod csv;
 mod page;
 mod pictures;
@@ -9,7 +11,6 @@ use shardlab_core::rows::{Judged, Judgement, Review, ReviewStudies, ReviewUnit};
 
 use crate::figures::ChartError;
 use crate::page::{Mark, PageError, page_html, page_markdown};
-use crate::units::{bytes, nanoseconds, percent, ratio};
 
 pub use summary::review_text;
 
@@ -93,26 +94,10 @@ pub fn review_files(review: &Review, studies: &ReviewStudies) -> Result<ReviewFi
     Ok(ReviewFiles { all })
 }
 
-/// A number of a requirement as it is shown.
-fn shown(value: f64, unit: ReviewUnit) -> String {
-    match unit {
-        ReviewUnit::Ratio => ratio(value),
-        ReviewUnit::Fraction => percent(value),
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it was a whole number of bytes that fits into memory"
-        )]
-        ReviewUnit::Bytes => bytes(value as u64),
-        ReviewUnit::Nanoseconds => nanoseconds(value),
-        ReviewUnit::None => String::new(),
-    }
-}
-
 /// A number and the interval it stands in; what is met or not without a number is empty.
 fn value_and_range(judged: &Judged, unit: ReviewUnit) -> (String, Option<String>) {
-    let value = judged.value.map(|value| shown(value, unit)).unwrap_or_default();
-    let range = judged.low.zip(judged.high).map(|(low, high)| (shown(low, unit), shown(high, unit)));
+    let value = judged.value.map(|value| unit.shown(value)).unwrap_or_default();
+    let range = judged.low.zip(judged.high).map(|(low, high)| (unit.shown(low), unit.shown(high)));
     // An interval that looks like one number says nothing more.
     let range = range.filter(|(low, high)| low != high).map(|(low, high)| format!("{low} to {high}"));
     (value, range)

@@ -3,7 +3,7 @@ use shardlab_core::rows::{Balance, How, OneShardRule, ResizeAlternative, SplitPl
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
-use crate::units::{bytes, percent, ratio};
+use shardlab_core::rows::{bytes, percent, ratio};
 
 /// Beyond so many rows a table of shards is left out of text; JSON has it whole.
 const MOST_SHARDS: usize = 48;

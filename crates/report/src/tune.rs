@@ -2,7 +2,7 @@ use shardlab_core::rows::{Answer, Tuning, counted, six_digits};
 
 use crate::escape::{for_markdown, for_terminal};
 use crate::table::{Format, Table};
-use crate::units::{bytes, nanoseconds, percent, ratio};
+use shardlab_core::rows::{bytes, nanoseconds, percent, ratio};
 
 /// Up to so many numbers of nodes are all shown in text; of more, those that meet the target and those
 /// near the nodes asked for. JSON and CSV have all.

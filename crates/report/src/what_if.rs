@@ -2,7 +2,7 @@ use shardlab_core::rows::{Balance, Busiest, CopyLoad, Fate, Flow, LoadChange, No
 
 use crate::frame::{dash, escape_of, footer, list, of_keys, seconds, size, size_or_dash};
 use crate::table::{Format, Table};
-use crate::units::{percent, ratio};
+use shardlab_core::rows::{percent, ratio};
 
 /// Beyond so many nodes the largest flows stand in the place of the matrix; JSON has it whole.
 const WIDEST_MATRIX: usize = 24;

@@ -1,7 +1,7 @@
 //! The numbers of a what-if in words.
 
 use shardlab_core::ResizeOperation;
-use shardlab_core::rows::{NodeFlow, Verdict, WhatIf, counted};
+use shardlab_core::rows::{NodeFlow, Verdict, WhatIf, counted, percent};
 
 pub(crate) fn in_words(rows: &WhatIf, operation: Option<ResizeOperation>, reindex: bool) -> Vec<String> {
     let mut words = vec![moved(rows, operation.is_some())];
@@ -147,8 +147,4 @@ fn moved(all: &WhatIf, lineage: bool) -> String {
     }
     words.push_str(&format!(". A perfectly balanced scheme would move {}.", percent(rows.ideal_fraction)));
     words
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
 }

@@ -9,11 +9,11 @@ mod multinomial;
 mod words;
 
 use shardlab_core::rows::{
-    BuildTime, Candidate, CandidateChange, Comparison, KeysFloor, Review, ReviewInputs, ReviewStudies, ReviewTimings,
-    RowOutcome, Scaling, SplitPlan, Standing, Tuning, WhatIf,
+    BuildTime, Candidate, CandidateChange, Comparison, ComparisonRow, KeysFloor, Review, ReviewInputs, ReviewStudies,
+    ReviewTimings, RowOutcome, Scaling, SplitPlan, Standing, Tuning, WhatIf,
 };
 use shardlab_core::{Change, KeyHasher, Members, Scheme};
-use shardlab_harness::{Plan, Request as Comparing, RowRequest, Sweep};
+use shardlab_harness::{Plan, Request as Comparing, RowRequest, Sweep, hasher_for};
 use shardlab_keys::{Documents, Progress};
 
 use crate::inspect::load::{heaviest_value, most_common_value};
@@ -177,7 +177,7 @@ pub fn review(
     let measured = Measured::all(request, &entries, &changes, &comparison, &source, progress)?;
     let mut candidates = Vec::new();
     for ((entry, measured), row) in entries.iter().zip(measured).zip(&comparison.rows) {
-        let judged = asked.judge(request, entry, measured.as_ref(), &comparison);
+        let judged = asked.judge(entry, measured.as_ref(), &comparison);
         candidates.push(Candidate {
             scheme: entry.scheme.spec(),
             hash: row.hash.clone(),
@@ -291,7 +291,9 @@ fn compare(
     timing: bool,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Comparison, StudyError> {
-    let rows = entries.iter().map(|entry| RowRequest { scheme: entry.scheme.box_clone(), required: false });
+    // What cannot be built asks for no memory, and takes its place again below.
+    let served = entries.iter().filter(|entry| entry.side.is_ok());
+    let rows = served.map(|entry| RowRequest { scheme: entry.scheme.box_clone(), required: true });
     let plan = Plan::new(Comparing {
         members: request.members.clone(),
         rows: rows.collect(),
@@ -301,11 +303,22 @@ fn compare(
         timing,
         max_memory: request.max_memory,
     })?;
-    Ok(plan.run(&mut *source.documents()?, String::new(), progress)?)
+    let mut comparison = plan.run(&mut *source.documents()?, String::new(), progress)?;
+    for (place, entry) in entries.iter().enumerate() {
+        if let Err(reason) = &entry.side {
+            let row = ComparisonRow {
+                scheme: entry.scheme.spec(),
+                hash: hasher_for(&*entry.scheme, request.hash.as_deref()).name(),
+                outcome: RowOutcome::NotApplicable { not_applicable: reason.clone() },
+            };
+            comparison.rows.insert(place, row);
+        }
+    }
+    Ok(comparison)
 }
 
 fn build_times(comparison: &Comparison) -> Vec<BuildTime> {
-    let time = |row: &shardlab_core::rows::ComparisonRow| match &row.outcome {
+    let time = |row: &ComparisonRow| match &row.outcome {
         RowOutcome::Measured(measured) => Some(BuildTime { scheme: row.scheme.clone(), build_ns: measured.build_ns? }),
         RowOutcome::NotApplicable { .. } => None,
     };

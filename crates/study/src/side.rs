@@ -1,6 +1,6 @@
 use shardlab_core::{BuildError, Hashed, KeyHasher, KeyRules, Members, NodeId, Placer, RawBatch, Scheme, Sharder};
 
-use shardlab_harness::is_available;
+use shardlab_harness::{hasher_for, is_available};
 
 use crate::StudyError;
 
@@ -44,8 +44,7 @@ impl Side {
         scheme.check().map_err(|error| refused(error.into()))?;
         scheme.check_members(members).map_err(refused)?;
         check_memory(&*scheme, members, max_memory)?;
-        let chosen = asked.map(KeyHasher::box_clone).or_else(|| scheme.native_hasher());
-        let hasher = scheme.adapt_hasher(chosen.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)));
+        let hasher = hasher_for(&*scheme, asked);
         let sharder = scheme.build(members).map_err(refused)?;
         Ok(Self { scheme, placer: Hashed { hasher, sharder } })
     }

@@ -54,8 +54,7 @@ pub struct TuneRequest {
 
 impl TuneRequest {
     fn hasher(&self) -> Box<dyn KeyHasher> {
-        let chosen = self.hash.as_ref().map(|hasher| hasher.box_clone()).or_else(|| self.scheme.native_hasher());
-        self.scheme.adapt_hasher(chosen.unwrap_or_else(|| Box::new(shardlab_hash::Xxh3)))
+        shardlab_harness::hasher_for(&*self.scheme, self.hash.as_deref())
     }
 
     /// What every document must fulfil.

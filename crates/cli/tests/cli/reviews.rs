@@ -137,6 +137,18 @@ fn assert_follows_from_its_numbers(review: &Value) {
         assert!(remaining.contains(&best), "{best} is recommended and does not remain");
         assert!(decision["headline"].as_str().unwrap().starts_with(best));
     }
+    // A bound that is advised must do, as it is written there.
+    for sentence in strings(&decision["would_change"]) {
+        let Some((quoted, rest)) = sentence.split_once("\" could be as tight as ") else { continue };
+        let requirements = review["requirements"].as_array().unwrap();
+        let place = requirements.iter().position(|one| one["heading"] == quoted[1..]).unwrap();
+        let advised: f64 = rest.split([' ', ';']).next().unwrap().parse().unwrap();
+        let advised = if requirements[place]["unit"] == "fraction" { advised / 100.0 } else { advised };
+        let left = review["candidates"].as_array().unwrap().iter().filter(|one| one["standing"] == "remains");
+        let reach = |one: &Value| one["judged"][place]["high"].as_f64().or(one["judged"][place]["value"].as_f64());
+        let least = left.filter_map(reach).fold(f64::INFINITY, f64::min);
+        assert!(advised >= least - 1e-9, "{sentence}: {least} is needed");
+    }
     let headline = decision["headline"].as_str().unwrap();
     let none = remaining.is_empty() && undecided.is_empty() && !review["requirements"].as_array().unwrap().is_empty();
     assert_eq!(headline.starts_with("No scheme meets all"), none, "{headline}");
@@ -292,6 +304,12 @@ fn an_earlier_review_is_replaced_when_asked_and_other_files_never() {
     assert!(refused.contains("notes.txt"), "{refused}");
     assert_eq!(fs::read_to_string(folder.path("out/notes.txt")).unwrap(), "mine");
     assert_eq!(names(folder.0.path()), ["out", "review.toml"]);
+    // A folder that only looks like a review is none.
+    fs::create_dir_all(folder.path("other/data")).unwrap();
+    fs::write(folder.path("other/data/payroll.csv"), "mine").unwrap();
+    let refused = refusal(&folder.run(&["--out", "other", "--force"]));
+    assert!(refused.contains("data/payroll.csv"), "{refused}");
+    assert_eq!(fs::read_to_string(folder.path("other/data/payroll.csv")).unwrap(), "mine");
     let file = refusal(&folder.run(&["--out", "review.toml", "--force"]));
     assert!(file.contains("it is a file"), "{file}");
     let nowhere = refusal(&folder.run(&["--out", "no/such/place"]));

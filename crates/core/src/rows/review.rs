@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::{
     Balance, Comparison, KeySet, MoveFractions, PathRows, Scaling, SplitPlan, Timings, Tuning, WeightLoad, WhatIf,
-    rounded, rounded_option,
+    bytes, nanoseconds, percent, ratio, rounded, rounded_option,
 };
-use crate::LookupGrowth;
 
 /// The version of the form of a review as JSON. It goes up when a field changes its meaning or goes away.
 pub const REVIEW_SCHEMA_VERSION: u32 = 1;
@@ -106,6 +105,25 @@ pub enum ReviewUnit {
     Nanoseconds,
     /// Nothing: it is met or not.
     None,
+}
+
+impl ReviewUnit {
+    /// A number with its unit, as every text shows it.
+    #[must_use]
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Self::Ratio => ratio(value),
+            Self::Fraction => percent(value),
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is a whole number of bytes that fits into memory"
+            )]
+            Self::Bytes => bytes(value as u64),
+            Self::Nanoseconds => nanoseconds(value),
+            Self::None => String::new(),
+        }
+    }
 }
 
 /// Whether a requirement is met.
@@ -369,14 +387,6 @@ pub struct BuildTime {
     /// Nanoseconds.
     #[serde(serialize_with = "rounded")]
     pub build_ns: f64,
-}
-
-impl Candidate {
-    /// The growth of its lookups, from the word that stands in the rows.
-    #[must_use]
-    pub fn has_constant_lookups(&self) -> bool {
-        self.measured.as_ref().is_some_and(|rows| rows.lookup_growth == LookupGrowth::Constant.as_str())
-    }
 }
 
 /// The studies behind a review, whole, for pictures and tables.

@@ -5,7 +5,7 @@ use shardlab_core::rows::{Fate, WhatIf, counted};
 use super::canvas::{Canvas, ChartError, MARGIN, Side, TEXT};
 use super::palette::{Role, SHADES};
 use super::words::{harmless, short, width};
-use crate::units::percent;
+use shardlab_core::rows::percent;
 
 /// More rows or columns than this are drawn several in one.
 const MOST_BINS: usize = 100;

@@ -5,7 +5,7 @@ use super::palette::Role;
 use super::place::{Bounds, Places};
 use super::scale::{Scale, apart};
 use super::words::{harmless, width};
-use crate::units::{bytes, nanoseconds};
+use shardlab_core::rows::{bytes, nanoseconds};
 
 /// Where the plots begin, and how high they are at least.
 const LEFT: f64 = 92.0;

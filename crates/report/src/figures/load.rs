@@ -4,7 +4,7 @@ use super::canvas::{Canvas, ChartError, MARGIN, Side, TEXT, WIDTH};
 use super::palette::Role;
 use super::scale::Scale;
 use super::words::{harmless, width};
-use crate::units::ratio;
+use shardlab_core::rows::ratio;
 
 /// The height of a row.
 const ROW: f64 = 30.0;

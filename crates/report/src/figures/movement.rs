@@ -4,7 +4,7 @@ use super::canvas::{Canvas, ChartError, MARGIN, Side, TEXT, WIDTH};
 use super::palette::Role;
 use super::scale::Scale;
 use super::words::{harmless, width};
-use crate::units::percent;
+use shardlab_core::rows::percent;
 
 /// The height of a row: two bars.
 const ROW: f64 = 38.0;

@@ -3,7 +3,7 @@ use shardlab_core::rows::{PathRows, PathStep, StepOutcome, counted};
 use super::canvas::{Canvas, ChartError, MARGIN, Side, WIDTH};
 use super::palette::Role;
 use super::scale::Scale;
-use crate::units::percent;
+use shardlab_core::rows::percent;
 
 /// The height of a step.
 const ROW: f64 = 28.0;

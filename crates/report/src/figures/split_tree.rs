@@ -4,7 +4,7 @@ use shardlab_core::rows::{How, ResizeAlternative, SplitPlan, counted};
 use super::canvas::{Canvas, ChartError, MARGIN, Side, TEXT, WIDTH};
 use super::palette::Role;
 use crate::frame::size;
-use crate::units::percent;
+use shardlab_core::rows::percent;
 
 /// The height of a way, and of a box in it.
 const ROW: f64 = 50.0;

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, ChartError, MARGIN, Side, TEXT, WIDTH};
 use super::palette::Role;
 use super::scale::{Scale, apart};
 use super::words::width;
-use crate::units::ratio;
+use shardlab_core::rows::ratio;
 
 /// Where the curves lie.
 const LEFT: f64 = 98.0;

@@ -37,10 +37,6 @@ fn finding(kind: &'static str, severity: Severity, sentence: String, advice: &st
     Finding { kind, severity, sentence, advice: advice.to_owned() }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
-}
-
 /// The placements of one row, in the order of the inspection, where it could be placed.
 fn placed<'a>(inspection: &'a Inspection, rows: &[Row], row: usize) -> Vec<(u32, &'a PlacedValues)> {
     let each = inspection.placements.len() / rows.len().max(1);

@@ -2,10 +2,10 @@
 
 use shardlab_core::rows::{
     Candidate, CandidateChange, CandidateRows, ChangeCosts, Judgement, Review, ReviewDecision, ReviewRequirement,
-    ReviewUnit, Standing, counted,
+    ReviewUnit, Standing, bytes, counted,
 };
 
-use super::words::{bound, list, shown};
+use super::words::{bound, list};
 
 /// Tables that are smaller than this stay in the nearest caches, and their size decides nothing.
 const SMALL_HEAP: u64 = 64 << 10;
@@ -104,13 +104,13 @@ fn reasons(review: &Review, recommended: Option<&Candidate>, remaining: &[&Candi
             .iter()
             .zip(&best.judged)
             .filter_map(|(requirement, judged)| {
-                let value = shown(judged.value?, requirement.unit);
+                let value = requirement.unit.shown(judged.value?);
                 Some(match (judged.low, judged.high) {
                     (Some(low), Some(high)) => format!(
                         "{}: {value} ({} to {})",
                         requirement.heading,
-                        shown(low, requirement.unit),
-                        shown(high, requirement.unit)
+                        requirement.unit.shown(low),
+                        requirement.unit.shown(high)
                     ),
                     _ => format!("{}: {value}", requirement.heading),
                 })
@@ -149,7 +149,7 @@ fn reasons(review: &Review, recommended: Option<&Candidate>, remaining: &[&Candi
             reasons.push(format!(
                 "One value, {:?}, has {} of the {}: whatever keeps it on one node has a peak of at least {:.3}.",
                 floor.value,
-                shown(floor.share, ReviewUnit::Fraction),
+                ReviewUnit::Fraction.shown(floor.share),
                 if floor.by_weight { "weight" } else { "documents" },
                 floor.peak
             ));
@@ -188,7 +188,7 @@ fn trade_offs(review: &Review, remaining: &[&Candidate]) -> Vec<String> {
 fn advantages(review: &Review, one: &Candidate, other: &Candidate) -> Vec<String> {
     let (Some(mine), Some(theirs)) = (&one.measured, &other.measured) else { return Vec::new() };
     let mut found = Vec::new();
-    let fraction = |value: f64| shown(value, ReviewUnit::Fraction);
+    let fraction = |value: f64| ReviewUnit::Fraction.shown(value);
     let values = (measured_peak(mine), measured_peak(theirs));
     match (peak(mine).1, peak(theirs).0) {
         (Some(high), Some(low)) if high < low => {
@@ -235,7 +235,6 @@ fn advantages(review: &Review, one: &Candidate, other: &Candidate) -> Vec<String
     }
     let (small, large) = (mine.heap_bytes, theirs.heap_bytes);
     if large >= SMALL_HEAP && small as f64 * MUCH_SMALLER <= large as f64 {
-        let bytes = |value: u64| shown(value as f64, ReviewUnit::Bytes);
         found.push(format!("less heap ({}, not {})", bytes(small), bytes(large)));
     }
     found
@@ -375,8 +374,28 @@ fn above(value: f64, unit: ReviewUnit) -> String {
         ReviewUnit::Fraction => 10_000.0,
         // Bytes are exact, and rounded ones would be too few or too many.
         ReviewUnit::Bytes => return format!("{value:.0} B"),
-        ReviewUnit::None => return shown(value, unit),
-        ReviewUnit::Nanoseconds => 10.0,
+        ReviewUnit::None => return String::new(),
+        ReviewUnit::Nanoseconds => return format!("{:.1} ns", (value * 10.0).ceil() / 10.0),
     };
-    shown((value * step).ceil() / step, unit)
+    unit.shown((value * step).ceil() / step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_that_is_taken_as_it_is_shown_lets_the_number_in() {
+        for unit in [ReviewUnit::Ratio, ReviewUnit::Fraction, ReviewUnit::Bytes, ReviewUnit::Nanoseconds] {
+            for value in [0.030_651, 0.073_211, 1.036_04, 1.036, 3.21, 131_074.0, 1_041_510.0] {
+                let shown = above(value, unit);
+                let number: f64 = shown.split(' ').next().and_then(|word| word.parse().ok()).unwrap();
+                let read = if unit == ReviewUnit::Fraction { number / 100.0 } else { number };
+                if unit != ReviewUnit::Bytes || value.fract() == 0.0 {
+                    assert!(read >= value - 1e-12, "{value} is shown as {shown}");
+                    assert!(read <= value + 0.1, "{value} is shown as {shown}");
+                }
+            }
+        }
+    }
 }

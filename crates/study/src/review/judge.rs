@@ -117,18 +117,12 @@ impl Asked {
     }
 
     /// What was found of one candidate, requirement by requirement.
-    pub(super) fn judge(
-        &self,
-        request: &ReviewRequest,
-        entry: &Entry,
-        measured: Option<&Measured>,
-        comparison: &Comparison,
-    ) -> Vec<Judged> {
+    pub(super) fn judge(&self, entry: &Entry, measured: Option<&Measured>, comparison: &Comparison) -> Vec<Judged> {
         let judge = |requirement: &ReviewRequirement| match (&entry.side, measured) {
             (Err(reason), _) => cannot_serve(requirement, reason),
             (Ok(_), None) => without_number("it was not measured".to_owned()),
             (Ok(_), Some(measured)) => {
-                let found = Found { request, entry, measured, comparison };
+                let found = Found { entry, measured, comparison };
                 found.judged(requirement)
             }
         };
@@ -176,7 +170,7 @@ fn data_moved(costs: &ChangeCosts) -> (f64, Option<[f64; 2]>, String) {
             let words = format!(
                 "no data goes elsewhere but for documents that leave the lineage of their shard; {} change their shard \
                  number",
-                super::words::shown(costs.moves.moved_fraction, ReviewUnit::Fraction)
+                ReviewUnit::Fraction.shown(costs.moves.moved_fraction)
             );
             (left, None, words)
         }
@@ -192,7 +186,6 @@ fn data_moved(costs: &ChangeCosts) -> (f64, Option<[f64; 2]>, String) {
 }
 
 struct Found<'a> {
-    request: &'a ReviewRequest,
     entry: &'a Entry,
     measured: &'a Measured,
     comparison: &'a Comparison,
@@ -225,8 +218,7 @@ impl Found<'_> {
                 (value, interval.or_else(|| self.next_sample(costs, value)))
             }),
             "any_node_leaves" => {
-                let words = if rows.any_node_leaves { String::new() } else { self.why_nodes_stay() };
-                yes_or_no(rows.any_node_leaves, words)
+                yes_or_no(rows.any_node_leaves, self.measured.why_nodes_stay.clone().unwrap_or_default())
             }
             "memory" => {
                 let words = "exact, the most before and after every change".to_owned();
@@ -256,7 +248,7 @@ impl Found<'_> {
         Judged { judgement: yes_or_no(same == all, String::new()).judgement, ..number(value, None, None, words) }
     }
 
-    /// The peak on the present nodes, or a higher one after a change that was asked for.
+    /// The peak on the present nodes, or where a change takes it above the limit, the highest after one.
     fn peak(&self, limit: Option<f64>) -> Judged {
         let present = self.present_peak(limit);
         let after = self.measured.rows.changes.iter().filter_map(|change| match change {
@@ -331,13 +323,6 @@ impl Found<'_> {
         }
     }
 
-    fn why_nodes_stay(&self) -> String {
-        let name = self.request.members.name(shardlab_core::NodeId(self.request.members.len() / 2)).into_owned();
-        let Ok(side) = &self.entry.side else { return String::new() };
-        let removed = side.placer.sharder.box_clone().apply(&shardlab_core::Change::Remove { name });
-        removed.err().map(|reason| reason.to_string()).unwrap_or_default()
-    }
-
     fn lookup(&self, limit: Option<f64>) -> Judged {
         let Some(timings) = &self.comparison.timings else {
             return without_number("times were not measured (--timing off)".to_owned());
@@ -354,5 +339,28 @@ impl Found<'_> {
             return Judged { judgement: Judgement::Uncertain, words, ..judged };
         }
         judged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_judged_by_all_of_its_interval() {
+        let judge =
+            |value: f64, interval: Option<[f64; 2]>| number(value, interval, Some(1.0), String::new()).judgement;
+        assert_eq!(judge(0.8, Some([0.7, 0.9])), Judgement::Met);
+        assert_eq!(judge(0.8, Some([0.7, 1.0])), Judgement::Met, "a bound itself is tolerable");
+        assert_eq!(judge(0.8, Some([0.7, 1.1])), Judgement::Uncertain);
+        assert_eq!(judge(1.1, Some([0.9, 1.2])), Judgement::Uncertain);
+        assert_eq!(judge(1.1, Some([1.01, 1.2])), Judgement::NotMet);
+        assert_eq!([judge(1.0, None), judge(1.01, None)], [Judgement::Met, Judgement::NotMet]);
+    }
+
+    #[test]
+    fn the_measured_number_belongs_to_its_interval() {
+        let judged = number(1.2, Some([0.8, 0.9]), Some(1.0), String::new());
+        assert_eq!((judged.low, judged.high, judged.judgement), (Some(0.8), Some(1.2), Judgement::Uncertain));
     }
 }

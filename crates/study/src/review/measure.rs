@@ -44,14 +44,14 @@ pub(super) fn changes(request: &ReviewRequest) -> Result<Vec<NamedChange>, Study
             is_asked: true,
         });
     }
-    if request.requirements.any_node_leaves && members.len() > 2 {
+    if let Some(middle) = in_the_middle(members).filter(|_| request.requirements.any_node_leaves) {
         let last = NodeId(members.len() - 1);
         let loses_another = |edit: &Edit| match edit {
             Edit::Change(Change::Remove { name }) => members.find(name).is_some_and(|node| node != last),
             _ => false,
         };
         if !changes.iter().any(|change| change.edits.len() == 1 && loses_another(&change.edits[0])) {
-            let name = members.name(NodeId(members.len() / 2)).into_owned();
+            let name = members.name(middle).into_owned();
             changes.push(NamedChange {
                 words: format!("lose {name:?}"),
                 edits: vec![Edit::Change(Change::Remove { name })],
@@ -63,10 +63,18 @@ pub(super) fn changes(request: &ReviewRequest) -> Result<Vec<NamedChange>, Study
     Ok(changes)
 }
 
+/// A node that is not the last of the list, as near to its middle as can be; none where there is no other.
+fn in_the_middle(members: &Members) -> Option<NodeId> {
+    let n = members.len();
+    (n > 1).then(|| NodeId((n / 2).min(n - 2)))
+}
+
 /// What is known of a candidate that serves the nodes.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) rows: CandidateRows,
+    /// Why a node that is not the last cannot leave, where that is so.
+    pub(super) why_nodes_stay: Option<String>,
     /// The most bytes of heap, before and after any change that can be done.
     pub(super) most_heap_bytes: u64,
     /// Documents that stand where the system to be compatible with has them, of all.
@@ -102,11 +110,15 @@ impl Measured {
             if measured.weight_load.as_ref().is_some_and(|load| load.sums.iter().all(|sum| sum == "0")) {
                 return Err(StudyError::NoWeight);
             }
-            let is_even = peak_elsewhere.as_ref().is_some_and(|peak| !peak.keys_are_uneven);
+            let known = Known {
+                is_even: peak_elsewhere.as_ref().is_some_and(|peak| !peak.keys_are_uneven),
+                is_about_names: false,
+                weighted: request.weighted,
+            };
             let mut most_heap_bytes = measured.heap_bytes;
             let mut costs = Vec::new();
             for change in changes {
-                let (cost, heap) = change_of(request, side, change, is_even, source, progress)?;
+                let (cost, heap) = change_of(request, side, change, known, source, progress)?;
                 most_heap_bytes = most_heap_bytes.max(heap);
                 costs.push(cost);
             }
@@ -114,15 +126,15 @@ impl Measured {
                 Some(present) if !entry.is_present => {
                     let words = format!("go from {} to {}", present.scheme.spec(), entry.scheme.spec());
                     let rows = what_if_of(request, present, side.clone(), None, words, source, progress)?;
-                    Some(costs_of(&rows, None, is_even, false))
+                    Some(costs_of(&rows, None, known))
                 }
                 _ => None,
             };
-            let members = &request.members;
-            let any_node_leaves = members.len() < 2 || {
-                let name = members.name(NodeId(members.len() / 2 - u32::from(members.len() == 2))).into_owned();
-                side.placer.sharder.box_clone().apply(&Change::Remove { name }).is_ok()
-            };
+            let why_nodes_stay = in_the_middle(&request.members).and_then(|node| {
+                let name = request.members.name(node).into_owned();
+                let left = side.placer.sharder.box_clone().apply(&Change::Remove { name });
+                left.err().map(|reason| reason.to_string())
+            });
             all.push(Some(Self {
                 rows: CandidateRows {
                     placement_digest: format!("{:016x}", mark.digest),
@@ -132,10 +144,11 @@ impl Measured {
                     heap_bytes: measured.heap_bytes,
                     lookup_growth: entry.scheme.about().lookup_growth.as_str(),
                     takes_weights: entry.scheme.promises().weights,
-                    any_node_leaves,
+                    any_node_leaves: why_nodes_stay.is_none(),
                     changes: costs,
                     switch,
                 },
+                why_nodes_stay,
                 most_heap_bytes,
                 compatible: request.requirements.compatible_with.as_ref().map(|_| (mark.same, mark.all)),
             }));
@@ -181,7 +194,7 @@ fn change_of(
     request: &ReviewRequest,
     side: &Side,
     change: &NamedChange,
-    is_even: bool,
+    known: Known,
     source: &Source<'_>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<(CandidateChange, u64), StudyError> {
@@ -193,37 +206,44 @@ fn change_of(
             // Where names matter, one that is about names alone says nothing of others.
             let is_about_names = side.scheme.promises().order_free
                 && change.edits.iter().any(|edit| !matches!(edit, Edit::Change(_) | Edit::LoseRack { .. }));
-            let elsewhere = if is_even { drawn.moves(&change.edits, rows_of_keys)? } else { None };
+            let elsewhere = if known.is_even { drawn.moves(&change.edits, rows_of_keys)? } else { None };
             let rows = what_if_of(request, side, *after, matched, change.words.clone(), source, progress)?;
-            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere, is_even, is_about_names))), heap))
+            Ok((CandidateChange::Done(Box::new(costs_of(&rows, elsewhere, Known { is_about_names, ..known }))), heap))
         }
         Outcome::Refused { reason, alternatives, .. } => {
             let mut instead = Vec::new();
             for alternative in alternatives {
                 let words = alternative.words;
-                instead.push(costs_of(
-                    &what_if_of(request, side, alternative.after, None, words, source, progress)?,
-                    None,
-                    is_even,
-                    false,
-                ));
+                let rows = what_if_of(request, side, alternative.after, None, words, source, progress)?;
+                instead.push(costs_of(&rows, None, known));
             }
             Ok((CandidateChange::NotApplicable { not_applicable: reason, instead }, 0))
         }
     }
 }
 
+/// What is known about the keys and a change, beside the numbers of its study.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Whether no value of the keys has so much that it decides by itself.
+    is_even: bool,
+    /// Whether the change is one of names, so that other names say nothing.
+    is_about_names: bool,
+    /// Whether documents have weights.
+    weighted: bool,
+}
+
 /// The numbers of a study that a review shows. With uneven keys a few values decide what moves, and what others would
 /// do is not known.
-fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool, is_about_names: bool) -> ChangeCosts {
+fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, known: Known) -> ChangeCosts {
     let interval = match &elsewhere {
-        _ if !is_even || rows.left_parent_fraction.is_some() => None,
+        _ if !known.is_even || rows.left_parent_fraction.is_some() => None,
         // The measured number is one of those that there can be.
         Some(elsewhere) => {
             let [low, high] = elsewhere.moved;
             Some([low.min(rows.moves.moved_fraction), high.max(rows.moves.moved_fraction)])
         }
-        None if is_about_names => None,
+        None if known.is_about_names => None,
         None => Some(next_sample(rows.moves.moved_fraction, rows.keys.accepted)),
     };
     ChangeCosts {
@@ -239,8 +259,14 @@ fn costs_of(rows: &WhatIf, elsewhere: Option<MovesElsewhere>, is_even: bool, is_
         rewritten_bytes: rows.rewritten_bytes,
         seconds_serial: rows.seconds_serial,
         seconds_parallel: rows.seconds_parallel,
-        peak_after: rows.after.peak_to_average,
+        peak_after: peak_after(rows, known.weighted),
     }
+}
+
+/// The peak after a change, by weight where documents have some, as the peak before it is.
+fn peak_after(rows: &WhatIf, weighted: bool) -> f64 {
+    let by_weight = rows.busiest.iter().find(|busiest| weighted && busiest.measure == "bytes");
+    by_weight.map_or(rows.after.peak_to_average, |busiest| busiest.after.over_fair)
 }
 
 /// What one pass over the documents says of a candidate's mapping. Sums do not depend on the order.

@@ -2,17 +2,6 @@
 
 use shardlab_core::rows::ReviewUnit;
 
-/// A number with its unit.
-pub(super) fn shown(value: f64, unit: ReviewUnit) -> String {
-    match unit {
-        ReviewUnit::Ratio => format!("{value:.3}"),
-        ReviewUnit::Fraction => format!("{:.2} %", value * 100.0),
-        ReviewUnit::Bytes => bytes(value),
-        ReviewUnit::Nanoseconds => format!("{value:.1} ns"),
-        ReviewUnit::None => String::new(),
-    }
-}
-
 /// A bound as its author would write it: without zeros at its end.
 pub(super) fn bound(value: f64, unit: ReviewUnit) -> String {
     match unit {
@@ -22,25 +11,19 @@ pub(super) fn bound(value: f64, unit: ReviewUnit) -> String {
         }
         ReviewUnit::Fraction => format!("{} %", trimmed(value * 100.0)),
         ReviewUnit::Nanoseconds => format!("{} ns", trimmed(value)),
-        _ => shown(value, unit),
+        ReviewUnit::Bytes => match unit.shown(value).split_once(' ') {
+            Some((number, unit)) if number.contains('.') => {
+                format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => unit.shown(value),
+        },
+        ReviewUnit::None => String::new(),
     }
 }
 
 /// At most four decimals, and none that are not needed.
 fn trimmed(value: f64) -> String {
     format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-fn bytes(value: f64) -> String {
-    const STEPS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
-    match STEPS.iter().find(|(_, size)| value >= *size) {
-        Some((unit, size)) => {
-            let value = value / size;
-            let decimals = if value >= 100.0 { 0 } else { 1 + usize::from(value < 10.0) };
-            format!("{} {unit}", trimmed(format!("{value:.decimals$}").parse().unwrap_or(value)))
-        }
-        None => format!("{value:.0} B"),
-    }
 }
 
 /// Names with commas and an "and" before the last.

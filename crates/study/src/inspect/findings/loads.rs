@@ -1,8 +1,8 @@
 //! Findings about how many documents, values and bytes there are.
 
-use shardlab_core::rows::{Finding, Floor, Inspection, PlacementOutcome, Separation, Severity};
+use shardlab_core::rows::{Finding, Floor, Inspection, PlacementOutcome, Separation, Severity, percent};
 
-use super::{PER_NODE, finding, percent};
+use super::{PER_NODE, finding};
 
 /// From this peak-to-average on a floor is harmful, and from the lower one on worth watching.
 const HARMFUL: f64 = 2.0;

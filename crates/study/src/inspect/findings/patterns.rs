@@ -1,10 +1,10 @@
 //! Findings about what the values look like, and which schemes that hurts.
 
-use shardlab_core::rows::{Finding, Inspection, PlacedValues, Severity, Trend, Verdict};
+use shardlab_core::rows::{Finding, Inspection, PlacedValues, Severity, Trend, Verdict, percent};
 
 use super::super::numbers::{Numbers, gcd};
 use super::super::places::Row;
-use super::{ENOUGH, finding, percent, placed, used};
+use super::{ENOUGH, finding, placed, used};
 
 pub(super) fn found(inspection: &Inspection, numbers: Option<&Numbers>, rows: &[Row]) -> Vec<Finding> {
     let mut found: Vec<Finding> = (0..rows.len()).filter_map(|row| spread(inspection, numbers, rows, row)).collect();
