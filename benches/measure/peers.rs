@@ -234,7 +234,7 @@ fn ours_against(
         .map(|target| target.at_least);
     let verdict = match target {
         None => Verdict::NotJudged,
-        Some(_) if way == Way::Many && simd.level() < Level::Avx512 => Verdict::NotJudged,
+        Some(_) if way != Way::Single && simd.level() < Level::Avx512 => Verdict::NotJudged,
         Some(target) if ratio >= target => Verdict::Met,
         Some(target) if ratio_high * (1.0 + RESOLUTION) >= target => Verdict::WithinSpread,
         Some(_) => Verdict::Missed,

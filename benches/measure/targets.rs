@@ -8,7 +8,7 @@ pub(crate) enum Way {
     Single,
     /// Batches through `shard_many`, by the kernels for AVX-512.
     Many,
-    /// `Scheme::build`.
+    /// `Scheme::build`, by the kernels for AVX-512.
     Build,
 }
 

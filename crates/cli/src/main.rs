@@ -29,8 +29,8 @@ use clap::{Parser, Subcommand};
     long_about = "Choose a sharding scheme with evidence: where keys go, how evenly they lie, what a change of the \
                   number of nodes moves, and what a lookup costs.",
     after_help = "Exit codes: 0 done, 1 a requirement not met or a mapping changed, 2 bad input or usage.\nEnvironment: \
-                  NO_COLOR; SHARDLAB_SIMD=portable|avx2|avx512 limits the instructions of lookups, never their \
-                  answers.\n\nExamples:\n  \
+                  NO_COLOR; SHARDLAB_SIMD=portable|avx2|avx512|avx512ifma limits the instructions of lookups, never \
+                  their answers.\n\nExamples:\n  \
                   shardlab compare\n  shardlab compare --nodes 12 --keys ids.csv --id-field user_id\n  \
                   shardlab route --scheme elastic:shards=6,created=8.15 --explain 654321\n  \
                   shardlab verdict --counts 58856,18389,22755\n  shardlab schemes",

@@ -107,10 +107,10 @@ pub fn jump_many(simd: Simd, keys: &[u64], n: u32, rounding: Rounding, out: &mut
     match (simd.level(), rounding) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        (Level::Avx512, Rounding::Paper) => unsafe { avx512::<false>(keys, n, out) },
+        (Level::Avx512 | Level::Avx512Ifma, Rounding::Paper) => unsafe { avx512::<false>(keys, n, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        (Level::Avx512, Rounding::Guava) => unsafe { avx512::<true>(keys, n, out) },
+        (Level::Avx512 | Level::Avx512Ifma, Rounding::Guava) => unsafe { avx512::<true>(keys, n, out) },
         _ => portable(keys, n, rounding, out),
     }
 }

@@ -6,6 +6,10 @@ use crate::{Level, Simd};
 /// 15 and 16 to 23 as little-endian numbers.
 const SECRET: u64 = 0x1CAD_21F7_2C81_017C ^ 0xDB97_9083_E96D_D4DE;
 
+/// The number itself and two rotations of it are combined by exclusive or after the secret came to it,
+/// which is the same as before: this is what becomes of the secret.
+const ROTATED_SECRET: u64 = SECRET ^ SECRET.rotate_left(49) ^ SECRET.rotate_left(24);
+
 /// XXH3's multiplier for short inputs.
 const PRIME: u64 = 0x9FB2_1C65_1E98_DF25;
 
@@ -13,9 +17,9 @@ const PRIME: u64 = 0x9FB2_1C65_1E98_DF25;
 #[inline]
 #[must_use]
 pub const fn xxh3_u64(number: u64) -> u64 {
-    let keyed = number.rotate_left(32) ^ SECRET;
-    let mut hash = keyed ^ keyed.rotate_left(49) ^ keyed.rotate_left(24);
-    hash = hash.wrapping_mul(PRIME);
+    // XXH3 reads the halves in turned order and rotates the result by 49 and by 24.
+    let rotated = number.rotate_left(32) ^ number.rotate_left(32 + 49) ^ number.rotate_left(32 + 24);
+    let mut hash = (rotated ^ ROTATED_SECRET).wrapping_mul(PRIME);
     hash ^= (hash >> 35) + 8;
     hash = hash.wrapping_mul(PRIME);
     hash ^ (hash >> 28)
@@ -30,7 +34,7 @@ pub fn xxh3_u64_many(simd: Simd, numbers: &[u64], out: &mut [u64]) {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        Level::Avx512 => unsafe { avx512(numbers, out) },
+        Level::Avx512 | Level::Avx512Ifma => unsafe { avx512(numbers, out) },
         _ => portable(numbers, out),
     }
 }
@@ -48,16 +52,17 @@ fn avx512(numbers: &[u64], out: &mut [u64]) {
 
     use crate::x86::wide;
 
-    let secret = _mm512_set1_epi64(SECRET.cast_signed());
+    let secret = _mm512_set1_epi64(ROTATED_SECRET.cast_signed());
     let prime = _mm512_set1_epi64(PRIME.cast_signed());
     let (numbers, last_numbers) = numbers.as_chunks::<8>();
     let (out, last_out) = out.as_chunks_mut::<8>();
     for (numbers, out) in numbers.iter().zip(out) {
-        let keyed = _mm512_xor_si512(_mm512_rol_epi64::<32>(wide::load_u64(numbers)), secret);
+        let number = wide::load_u64(numbers);
+        let (a, b, c) =
+            (_mm512_rol_epi64::<32>(number), _mm512_rol_epi64::<17>(number), _mm512_rol_epi64::<56>(number));
         // The three-way exclusive or.
-        let mut hash =
-            _mm512_ternarylogic_epi64::<0x96>(keyed, _mm512_rol_epi64::<49>(keyed), _mm512_rol_epi64::<24>(keyed));
-        hash = _mm512_mullo_epi64(hash, prime);
+        let rotated = _mm512_ternarylogic_epi64::<0x96>(a, b, c);
+        let mut hash = _mm512_mullo_epi64(_mm512_xor_si512(rotated, secret), prime);
         let folded = _mm512_add_epi64(_mm512_srli_epi64::<35>(hash), _mm512_set1_epi64(8));
         hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, folded), prime);
         wide::store_u64(out, _mm512_xor_si512(hash, _mm512_srli_epi64::<28>(hash)));

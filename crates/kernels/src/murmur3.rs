@@ -76,7 +76,7 @@ fn hash_block(simd: Simd, bytes: &[u8], start: usize, ends: &[usize], out: &mut 
     match (simd.level(), ends.as_array(), out.as_mut_array()) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        (Level::Avx512, Some(ends), Some(out)) => unsafe { avx512(bytes, start, ends, out) },
+        (Level::Avx512 | Level::Avx512Ifma, Some(ends), Some(out)) => unsafe { avx512(bytes, start, ends, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
         (Level::Avx2, Some(ends), Some(out)) => unsafe { avx2::block(bytes, start, ends, out) },

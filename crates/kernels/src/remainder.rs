@@ -43,6 +43,9 @@ impl Remainder {
         match simd.level() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level proves that this machine has these instructions.
+            Level::Avx512Ifma => unsafe { self.avx512_ifma(keys, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
             Level::Avx512 if self.divisor <= MOST_IN_DOUBLES => unsafe { self.avx512(keys, out) },
             _ => self.portable(keys, out),
         }
@@ -63,12 +66,9 @@ impl Remainder {
     fn avx512(self, keys: &[u64], out: &mut [u32]) {
         use std::arch::x86_64::*;
 
-        use crate::x86::wide;
-
         let n = u64::from(self.divisor);
         let turn = _mm512_set1_epi64(((1_u64 << 32) % n).cast_signed());
         let divisor = _mm512_set1_epi64(n.cast_signed());
-        let narrow_divisor = _mm512_set1_epi32(self.divisor.cast_signed());
         let factor = _mm512_set1_pd(1.0 / f64::from(self.divisor) * (1.0 - 4.0 * f64::EPSILON));
         let low = _mm512_set1_epi64(0xFFFF_FFFF);
         // Less than twice the divisor, in the low half of each lane.
@@ -78,6 +78,47 @@ impl Remainder {
             let quotient = _mm512_cvttpd_epu64(_mm512_mul_pd(_mm512_cvtepu64_pd(t), factor));
             _mm512_sub_epi64(t, _mm512_mul_epu32(quotient, divisor))
         };
+        self.in_vectors(keys, out, nearly);
+    }
+
+    /// With M the largest multiple of n up to 2^51, a key h · 2^51 + l has the remainder of
+    /// t = l + h · (2^51 − M), which is below 2^51 + 2^13 · 2^31 and so below 2^52. The high 52 bits of
+    /// t · floor((2^52 − 1) / n) are the quotient or one less, as for [`of`](Self::of). Products of IFMA
+    /// read 52 bits and leave out the rest, so that neither l nor a negative number has to be cut out.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx2")]
+    fn avx512_ifma(self, keys: &[u64], out: &mut [u32]) {
+        use std::arch::x86_64::*;
+
+        const BITS: u64 = 1 << 52;
+        let n = u64::from(self.divisor);
+        let everywhere = |number: u64| _mm512_set1_epi64(number.cast_signed());
+        let less_multiple = everywhere(BITS - (BITS / 2 / n * n));
+        let inverse = everywhere((BITS - 1) / n);
+        let less_divisor = everywhere(BITS - n);
+        self.in_vectors(keys, out, |key| {
+            let t = _mm512_madd52lo_epu64(key, _mm512_srli_epi64::<51>(key), less_multiple);
+            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), t, inverse);
+            _mm512_madd52lo_epu64(t, quotient, less_divisor)
+        });
+    }
+
+    /// `nearly` makes of eight keys what is less than twice the divisor and has their remainders, in the
+    /// low half of each lane.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    fn in_vectors(
+        self,
+        keys: &[u64],
+        out: &mut [u32],
+        nearly: impl Fn(std::arch::x86_64::__m512i) -> std::arch::x86_64::__m512i,
+    ) {
+        use std::arch::x86_64::*;
+
+        use crate::x86::wide;
+
+        let divisor = _mm512_set1_epi32(self.divisor.cast_signed());
         // Picks the low halves of two vectors, which is one instruction where narrowing each is two.
         let low_halves = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let (keys, last_keys) = keys.as_chunks::<16>();
@@ -85,7 +126,7 @@ impl Remainder {
         for (keys, out) in keys.iter().zip(out) {
             let (first, last) = (nearly(wide::load_at(keys, 0)), nearly(wide::load_at(keys, 8)));
             let rest = _mm512_permutex2var_epi32(first, low_halves, last);
-            wide::store_u32(out, _mm512_min_epu32(rest, _mm512_sub_epi32(rest, narrow_divisor)));
+            wide::store_u32(out, _mm512_min_epu32(rest, _mm512_sub_epi32(rest, divisor)));
         }
         self.portable(last_keys, last_out);
     }
@@ -161,7 +202,7 @@ impl SignedRemainder {
         match simd.level() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level proves that this machine has these instructions.
-            Level::Avx512 => unsafe { self.avx512(keys, out) },
+            Level::Avx512 | Level::Avx512Ifma => unsafe { self.avx512(keys, out) },
             _ => self.portable(keys, out),
         }
     }

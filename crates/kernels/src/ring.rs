@@ -140,7 +140,7 @@ impl Points<'_> {
         match simd.level() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level proves that this machine has these instructions.
-            Level::Avx512 => unsafe { self.avx512(keys, out) },
+            Level::Avx512 | Level::Avx512Ifma => unsafe { self.avx512(keys, out) },
             _ => self.portable(keys, out),
         }
     }

@@ -14,11 +14,13 @@ pub enum Level {
     Avx2,
     /// 512-bit vectors of x86-64: AVX-512 with F, BW, DQ and VL.
     Avx512,
+    /// The same with IFMA, products of 52 bits: Ice Lake, Zen 4 and later.
+    Avx512Ifma,
 }
 
 impl Level {
     /// All levels, the least first.
-    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Avx512, Self::Avx512Ifma];
 
     /// The name in [`VARIABLE`].
     #[must_use]
@@ -27,6 +29,7 @@ impl Level {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
             Self::Avx512 => "avx512",
+            Self::Avx512Ifma => "avx512ifma",
         }
     }
 
@@ -44,8 +47,10 @@ impl Level {
                     && is_x86_feature_detected!("avx512vl")
                     && Self::Avx2.is_here()
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Ifma => is_x86_feature_detected!("avx512ifma") && Self::Avx512.is_here(),
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 | Self::Avx512 => false,
+            Self::Avx2 | Self::Avx512 | Self::Avx512Ifma => false,
         }
     }
 }
@@ -66,7 +71,7 @@ pub struct Simd(Level);
 #[non_exhaustive]
 pub enum SimdError {
     /// It names no level.
-    #[error("{VARIABLE}={given:?} names no kernels; it can be portable, avx2 or avx512, or be left out")]
+    #[error("{VARIABLE}={given:?} names no kernels; it can be portable, avx2, avx512 or avx512ifma, or be left out")]
     Unknown {
         /// What it says.
         given: String,
@@ -152,7 +157,7 @@ mod tests {
     fn an_unknown_name_is_an_error_that_lists_the_names() {
         for given in ["", "AVX2", "sse", "avx512 "] {
             let error = Simd::named(Some(OsStr::new(given))).expect_err("not a name");
-            assert!(error.to_string().contains("portable, avx2 or avx512"), "{error}");
+            assert!(error.to_string().contains("portable, avx2, avx512 or avx512ifma"), "{error}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn entries_16(simd: Simd, table: &[u16], keys: &[u64], out: &mut [u32]) {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        Level::Avx512 if table.len() > 1 => unsafe { avx512_16(table, keys, out) },
+        Level::Avx512 | Level::Avx512Ifma if table.len() > 1 => unsafe { avx512_16(table, keys, out) },
         _ => portable(table, keys, out),
     }
 }
@@ -42,7 +42,7 @@ pub fn entries_32(simd: Simd, table: &[u32], keys: &[u64], out: &mut [u32]) {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        Level::Avx512 => unsafe { avx512_32(table, keys, out) },
+        Level::Avx512 | Level::Avx512Ifma => unsafe { avx512_32(table, keys, out) },
         _ => portable(table, keys, out),
     }
 }

@@ -78,7 +78,9 @@ impl FreeSlots {
         match simd.level() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the level proves that this machine has these instructions.
-            Level::Avx512 if self.table <= MOST_IN_LANES => unsafe { self.avx512(walks, turns, place) },
+            Level::Avx512 | Level::Avx512Ifma if self.table <= MOST_IN_LANES => unsafe {
+                self.avx512(walks, turns, place)
+            },
             _ => self.portable(walks, turns, place),
         }
     }

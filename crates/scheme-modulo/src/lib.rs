@@ -2,7 +2,7 @@
 
 mod modulo;
 
-pub use modulo::{Modulo, ModuloSharder};
+pub use modulo::Modulo;
 
 /// The scheme with its default options, for the registry.
 #[must_use]

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use shardlab_core::{
     About, BuildError, Change, Disruption, LookupGrowth, Members, NodeId, OptionDoc, Period, Promises, Resizing,
     Scheme, Sharder, Shares, SpecError, Step, Unsupported,
@@ -73,7 +75,12 @@ impl Scheme for Modulo {
 
     fn build(&self, members: &Members) -> Result<Box<dyn Sharder>, BuildError> {
         self.check_members(members)?;
-        Ok(Box::new(ModuloSharder::new(*self, members.clone())))
+        let members = members.clone();
+        Ok(if self.signed {
+            Box::new(ModuloSharder::<SignedRemainder>::new(*self, members))
+        } else {
+            Box::new(ModuloSharder::<Remainder>::new(*self, members))
+        })
     }
 
     fn box_clone(&self) -> Box<dyn Scheme> {
@@ -81,31 +88,53 @@ impl Scheme for Modulo {
     }
 }
 
-/// A built instance.
+/// How a key becomes a node. The divisor is known before any key is, so that no key is divided.
+trait Division: Copy + fmt::Debug + Send + Sync + 'static {
+    fn by(nodes: u32) -> Self;
+    fn of(self, key: u64) -> u32;
+    fn of_many(self, simd: Simd, keys: &[u64], out: &mut [u32]);
+}
+
+impl Division for Remainder {
+    fn by(nodes: u32) -> Self {
+        Self::new(nodes)
+    }
+
+    fn of(self, key: u64) -> u32 {
+        self.of(key)
+    }
+
+    fn of_many(self, simd: Simd, keys: &[u64], out: &mut [u32]) {
+        self.of_many(simd, keys, out);
+    }
+}
+
+impl Division for SignedRemainder {
+    fn by(nodes: u32) -> Self {
+        Self::floored(nodes, nodes)
+    }
+
+    fn of(self, key: u64) -> u32 {
+        self.of(key)
+    }
+
+    fn of_many(self, simd: Simd, keys: &[u64], out: &mut [u32]) {
+        self.of_many(simd, keys, out);
+    }
+}
+
+/// A built instance. Its kind of division is a type, since a lookup costs as little as asking for it.
 #[derive(Clone, Debug)]
-pub struct ModuloSharder {
+struct ModuloSharder<D> {
     scheme: Modulo,
     members: Members,
-    division: Division,
+    division: D,
     simd: Simd,
 }
 
-/// The divisor is known before any key is, so that no key is divided.
-#[derive(Clone, Copy, Debug)]
-enum Division {
-    Unsigned(Remainder),
-    Signed(SignedRemainder),
-}
-
-impl ModuloSharder {
+impl<D: Division> ModuloSharder<D> {
     fn new(scheme: Modulo, members: Members) -> Self {
-        let n = members.len();
-        let division = if scheme.signed {
-            Division::Signed(SignedRemainder::floored(n, n))
-        } else {
-            Division::Unsigned(Remainder::new(n))
-        };
-        Self { scheme, members, division, simd: Simd::best() }
+        Self { scheme, division: D::by(members.len()), members, simd: Simd::best() }
     }
 }
 
@@ -115,20 +144,13 @@ fn low_signed(key: u64) -> i32 {
     (key as u32).cast_signed()
 }
 
-impl Sharder for ModuloSharder {
+impl<D: Division> Sharder for ModuloSharder<D> {
     fn shard(&self, key: u64) -> NodeId {
-        NodeId(match self.division {
-            Division::Unsigned(remainder) => remainder.of(key),
-            Division::Signed(remainder) => remainder.of(key),
-        })
+        NodeId(self.division.of(key))
     }
 
     fn shard_many(&self, keys: &[u64], out: &mut [NodeId]) {
-        let out = NodeId::numbers_mut(out);
-        match self.division {
-            Division::Unsigned(remainder) => remainder.of_many(self.simd, keys, out),
-            Division::Signed(remainder) => remainder.of_many(self.simd, keys, out),
-        }
+        self.division.of_many(self.simd, keys, NodeId::numbers_mut(out));
     }
 
     fn members(&self) -> &Members {

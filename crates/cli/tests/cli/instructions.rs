@@ -30,6 +30,6 @@ fn every_level_that_the_machine_has_gives_the_same_bytes() {
 fn a_level_that_does_not_exist_is_refused_with_those_that_do() {
     for value in ["", "sse", "AVX512", "avx512 "] {
         let said = refusal(&with_simd(value, "schemes"));
-        assert!(said.contains("SHARDLAB_SIMD") && said.contains("portable, avx2 or avx512"), "{said}");
+        assert!(said.contains("SHARDLAB_SIMD") && said.contains("portable, avx2, avx512 or avx512ifma"), "{said}");
     }
 }
