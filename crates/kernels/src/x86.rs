@@ -60,6 +60,13 @@ pub(crate) mod wide {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+    pub(crate) fn load_u16(words: &[u16; 32]) -> __m512i {
+        // SAFETY: the array is as long as the vector, and this load needs no alignment.
+        unsafe { _mm512_loadu_epi16(words.as_ptr().cast()) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
     pub(crate) fn store_u32_half(words: &mut [u32; 8], vector: __m256i) {
         super::half::store_u32(words, vector);
     }
@@ -91,21 +98,6 @@ pub(crate) mod wide {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
     pub(crate) fn store_at(words: &mut [u64], start: usize, vector: __m512i) {
         store_u64(words[start..].first_chunk_mut().expect("eight words"), vector);
-    }
-
-    /// The first words of a slice of up to 16, then zeros.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-    pub(crate) fn load_some_u32(words: &[u32]) -> __m512i {
-        let mask = first_lanes(words.len());
-        // SAFETY: lanes whose bit is off are not read, and no more bits are on than there are words.
-        unsafe { _mm512_maskz_loadu_epi32(mask, words.as_ptr().cast()) }
-    }
-
-    /// The mask of the first lanes of 16.
-    #[inline]
-    pub(crate) fn first_lanes(count: usize) -> __mmask16 {
-        if count >= 16 { u16::MAX } else { (1 << count) - 1 }
     }
 
     /// How many entries a table has, in every lane.
@@ -236,6 +228,13 @@ pub(crate) mod half {
 
     use std::arch::x86_64::*;
 
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn load_u16(words: &[u16; 16]) -> __m256i {
+        // SAFETY: the array is as long as the vector, and this load needs no alignment.
+        unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
+    }
+
     move_vectors!("avx2", load_u32, store_u32, u32, 8, __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
 
     /// Four bytes that start at each of eight positions where the lanes of `mask` are all ones, and zeros
@@ -255,5 +254,18 @@ pub(crate) mod half {
         // SAFETY: where the mask is on, the position and the three after it were found to be in the
         // bytes; where it is off, nothing is read.
         unsafe { _mm256_mask_i32gather_epi32::<1>(_mm256_setzero_si256(), bytes.as_ptr().cast(), at, mask) }
+    }
+}
+
+pub(crate) mod quarter {
+    //! 128 bits, which every x86-64 has.
+
+    use std::arch::x86_64::*;
+
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    pub(crate) fn load_u16(words: &[u16; 8]) -> __m128i {
+        // SAFETY: the array is as long as the vector, and this load needs no alignment.
+        unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
     }
 }

@@ -3,6 +3,8 @@ use shardlab_core::{
     SpecError, Step, TopK, Unsupported,
 };
 
+use shardlab_kernels::rendezvous::Nodes;
+
 use crate::score::{cost, seed};
 use crate::table::Seeds;
 
@@ -10,9 +12,9 @@ const ABOUT: About = About {
     summary: "the node on which the key scores highest",
     good_for: "few nodes, exact balance and weights, replicas, any change at the least possible movement",
     bad_at: "many nodes: every lookup scores them all",
-    lookup_cost: "n scores of two 32-bit products each; with unequal weights also about ln n logarithms",
+    lookup_cost: "n scores of three 16-bit products each; with unequal weights also about ln n logarithms",
     lookup_growth: LookupGrowth::Linear,
-    heap_cost: "12 n, with unequal weights 20 n",
+    heap_cost: "12 n in blocks of 32 nodes, with unequal weights 20 n",
     options: &[],
 };
 
@@ -44,7 +46,8 @@ impl Scheme for Rendezvous {
     }
 
     fn expected_heap_bytes(&self, members: &Members) -> u64 {
-        u64::from(members.len()) * if members.equal_weights() { 12 } else { 20 }
+        let nodes = u64::from(members.len());
+        Nodes::heap_bytes_of(nodes) + nodes * if members.equal_weights() { 4 } else { 12 }
     }
 
     fn expected_build_bytes(&self, members: &Members) -> u64 {

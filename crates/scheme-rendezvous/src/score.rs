@@ -2,7 +2,7 @@
 //! kernels, since vectors compute it as well.
 
 use shardlab_hash::{mix64, name_hash};
-pub(crate) use shardlab_kernels::rendezvous::Halves;
+pub(crate) use shardlab_kernels::rendezvous::Words;
 
 /// The increment of SplitMix64 (Steele, Lea and Flood 2014), 2^64 over the golden ratio.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -15,14 +15,14 @@ pub(crate) const fn mixed(key: u64) -> u64 {
 }
 
 /// The seed of a node.
-pub(crate) fn seed(name: &str) -> Halves {
-    Halves::of(mixed(name_hash(name)))
+pub(crate) fn seed(name: &str) -> Words {
+    Words::of(mixed(name_hash(name)))
 }
 
 /// The score of a key on the node of that name; the highest wins where weights are equal.
 #[must_use]
 pub fn score(key: u64, name: &str) -> u32 {
-    Halves::of(mixed(key)).score(seed(name))
+    Words::of(mixed(key)).score(seed(name))
 }
 
 /// A score as a number strictly between 0 and 1, exact in a double.

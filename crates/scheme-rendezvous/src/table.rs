@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use shardlab_core::NodeId;
 use shardlab_kernels::Simd;
-use shardlab_kernels::rendezvous::Nodes;
+use shardlab_kernels::rendezvous::{LANES, Nodes};
 
-use crate::score::{Halves, cost_of, mixed, unit};
+use crate::score::{Words, cost_of, mixed, unit};
 
 /// How many keys are mixed before a kernel takes them.
 const BATCH: usize = 256;
@@ -15,25 +15,26 @@ const BATCH: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Seeds {
     nodes: Nodes,
+    count: usize,
     simd: Simd,
 }
 
 impl Seeds {
-    pub(crate) fn new(seeds: impl Iterator<Item = Halves>) -> Self {
-        Self { nodes: Nodes::new(seeds), simd: Simd::best() }
+    pub(crate) fn new(seeds: impl ExactSizeIterator<Item = Words>) -> Self {
+        Self { count: seeds.len(), nodes: Nodes::new(seeds), simd: Simd::best() }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
         self.nodes.heap_bytes()
     }
 
-    fn scores(&self, key: u64) -> impl Iterator<Item = u32> + '_ {
-        self.nodes.scores(Halves::of(mixed(key)))
+    fn scores(&self, key: u64) -> impl Iterator<Item = [u32; LANES]> + '_ {
+        self.nodes.scores(Words::of(mixed(key)))
     }
 
     /// The node of the highest score.
     pub(crate) fn best(&self, key: u64) -> u32 {
-        self.nodes.best(self.simd, Halves::of(mixed(key)))
+        self.nodes.best(self.simd, Words::of(mixed(key)))
     }
 
     /// As [`best`](Self::best) for many keys; each pass over the seeds serves several of them.
@@ -57,13 +58,16 @@ impl Seeds {
     pub(crate) fn cheapest(&self, weights: &[f64], key: u64) -> u32 {
         const MARGIN: f64 = 1.0 + 1e-9;
         let (mut best, mut bound, mut at) = (f64::INFINITY, f64::INFINITY, 0);
-        for ((position, score), &weight) in (0_u32..).zip(self.scores(key)).zip(weights) {
-            if 1.0 - unit(score) > bound * weight {
-                continue;
-            }
-            let cost = cost_of(score, weight);
-            if cost < best {
-                (best, bound, at) = (cost, cost * MARGIN, position);
+        let mut position = 0;
+        for (scores, weights) in self.scores(key).zip(weights.chunks(LANES)) {
+            for (&score, &weight) in scores.iter().zip(weights) {
+                if 1.0 - unit(score) <= bound * weight {
+                    let cost = cost_of(score, weight);
+                    if cost < best {
+                        (best, bound, at) = (cost, cost * MARGIN, position);
+                    }
+                }
+                position += 1;
             }
         }
         at
@@ -71,7 +75,7 @@ impl Seeds {
 
     /// The `k` best nodes, best first: by score, or by cost where there are weights.
     pub(crate) fn top(&self, weights: Option<&[f64]>, key: u64, k: usize) -> Vec<u32> {
-        let scores = self.scores(key);
+        let scores = self.scores(key).flatten().take(self.count);
         match weights {
             None => leading(scores.map(std::cmp::Reverse), k, Ord::cmp),
             Some(weights) => {

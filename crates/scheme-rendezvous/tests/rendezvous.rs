@@ -160,6 +160,31 @@ fn sequential_keys_and_keys_of_32_bits_are_balanced() {
     }
 }
 
+/// Scores are made of numbers of 16 bits. Two nodes whose seeds agree in too much would win together, or
+/// never, which shows in few of many memberships and then far beyond chance.
+#[test]
+fn no_membership_of_many_has_nodes_whose_scores_depend_on_each_other() {
+    const NODES: usize = 6;
+    let keys: Vec<u64> = (0..150_000).collect();
+    let fair = keys.len() as f64 / NODES as f64;
+    let mut all = Vec::new();
+    for set in 0..400 {
+        let names = |node| Node::new(format!("{set}-{node}"), 1).unwrap();
+        let mut sharder = build(&Members::listed((0..NODES).map(names).collect()).unwrap());
+        let before = counts(&*sharder, &keys);
+        all.push(surprise(&before, |_| fair));
+        sharder.apply(&Change::Remove { name: format!("{set}-{}", NODES - 1) }).unwrap();
+        let after = counts(&*sharder, &keys);
+        let heirs: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+        all.push(surprise(&heirs, |_| before[NODES - 1] / (NODES - 1) as f64));
+    }
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    let most = all.iter().copied().fold(f64::MIN, f64::max);
+    println!("chi-square of {} tables: {mean:.3} standard deviations from its mean, at most {most:.1}", all.len());
+    // The mean of 800 has a standard deviation of 0.035; chance reaches 9 in 6 of a million tables.
+    assert!(mean.abs() < 0.15 && most < 9.0);
+}
+
 /// The keys of a lost node spread evenly over the rest, and so do those that a new one takes.
 #[test]
 fn the_keys_of_a_lost_node_spread_over_all_others() {
