@@ -66,7 +66,7 @@ pub(crate) struct Heap {
 fn ring_index(nodes: u64) -> (u64, u64) {
     let points = 160 * nodes;
     // The index has a cap, beyond which it is smaller than its points.
-    (points.next_power_of_two().min(1 << 24), 12 * points)
+    ((points - points / 3).next_power_of_two().min(1 << 24), 12 * points)
 }
 
 /// The targets of memory.

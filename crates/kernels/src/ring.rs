@@ -2,8 +2,8 @@
 
 use crate::{Level, Simd};
 
-/// How many points a lookup compares without a branch. With about one point in a cell of the index,
-/// a key needs more in fewer than one of a hundred lookups.
+/// How many points a lookup compares without a branch. With up to one and a half points in a cell of the
+/// index, a key needs more in fewer than two of a hundred lookups.
 pub const STRIDE: usize = 4;
 
 /// Where the parts of a ring are in one run of words:

@@ -21,7 +21,7 @@ const ABOUT: About = About {
     bad_at: "balance with few points: loads stray by 1/sqrt(vnodes); memory and build time grow with points",
     lookup_cost: "one cell of an index and four comparisons, whatever n; two or three cache misses on a large ring",
     lookup_growth: LookupGrowth::Constant,
-    heap_cost: "12 P + 4 C + 40, and 4 more if P is odd, with P = vnodes * total weight points and C = min(2^24, next power of two of P)",
+    heap_cost: "12 P + 4 C + 40, and 4 more if P is odd, with P = vnodes * total weight points and C = min(2^24, next power of two of 2 P / 3)",
     options: &[OptionDoc {
         name: "vnodes",
         default: "160",

@@ -70,7 +70,7 @@ fn high(position: u64, shift: u32) -> usize {
 const CELL_BITS: u32 = 8;
 
 /// How many points a bucket may have to be sorted by cells; one less than a power of two. It has at most 256
-/// cells, with one point each at most on average, so that hashed points never come near.
+/// cells, with one and a half points each at most on average, so that hashed points hardly ever come near.
 const ROOM: usize = 511;
 
 /// The order of small rings. A bucket is what the first bits of a position say, which all of its points

@@ -30,10 +30,12 @@ fn bytes(size: usize) -> u64 {
     u64::try_from(size).unwrap_or(u64::MAX)
 }
 
-/// The number of high bits that the index of so many points reads: at least one, so that a shift by all
-/// bits, which is none, is never asked for.
+/// The number of high bits that the index of so many points reads: a cell has three quarters of a point to
+/// one and a half on average. More cells would find a point with less searching, but outgrow a cache sooner.
+/// It is at least one bit, so that a shift by all bits, which is none, is never asked for.
 fn index_bits(points: u64, width: u32) -> u32 {
-    let ceiling = u64::BITS - points.saturating_sub(1).leading_zeros();
+    let cells = points - points / 3;
+    let ceiling = u64::BITS - cells.saturating_sub(1).leading_zeros();
     ceiling.clamp(1, MAX_INDEX_BITS).min(width)
 }
 
