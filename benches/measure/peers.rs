@@ -16,8 +16,11 @@ use crate::targets::{HEAP, HEAP_SLACK, SPEED, Way};
 /// Lookups: many short turns. A sample is long beside the clock, a turn short beside a noisy moment.
 const LOOKUPS: Schedule = Schedule { rounds: 25, turn: Duration::from_millis(3), sample: Duration::from_micros(200) };
 
+/// Where there are targets: a neighbour comes and goes within seconds, which the rounds must outlast.
+const JUDGED: Schedule = Schedule { rounds: 100, ..LOOKUPS };
+
 /// Builds take milliseconds each.
-const BUILDS: Schedule = Schedule { rounds: 25, turn: Duration::ZERO, sample: Duration::ZERO };
+const BUILDS: Schedule = Schedule { turn: Duration::ZERO, sample: Duration::ZERO, ..JUDGED };
 
 /// The same instructions at other places in memory differ by about this much: two programs of one speed
 /// cannot be told apart more finely, however narrow the spread of the rounds.
@@ -33,6 +36,8 @@ pub(crate) struct Peers {
     keys: usize,
     ids_of_mixed_lengths: String,
     rounds: usize,
+    /// As many where a target is about the result.
+    judged_rounds: usize,
     contests: Vec<Result>,
     /// Published crates of schemes that we do not have.
     context: Vec<Time>,
@@ -113,7 +118,9 @@ pub(crate) fn run(simd: Simd, names: Option<&Path>) -> anyhow::Result<Peers> {
     for nodes in NODES {
         let stage = Stage::new(nodes, names.clone());
         let mut others = stage.context();
-        let measured = measure(stage.lookups(), &mut others, LOOKUPS, simd, &mut noise);
+        let is_judged = SPEED.iter().any(|target| target.nodes == nodes);
+        let schedule = if is_judged { JUDGED } else { LOOKUPS };
+        let measured = measure(stage.lookups(), &mut others, schedule, simd, &mut noise);
         contests.extend(measured.0);
         context.extend(measured.1);
     }
@@ -136,6 +143,7 @@ pub(crate) fn run(simd: Simd, names: Option<&Path>) -> anyhow::Result<Peers> {
         keys: KEYS,
         ids_of_mixed_lengths: described,
         rounds: LOOKUPS.rounds,
+        judged_rounds: JUDGED.rounds,
         contests,
         context,
         heap,

@@ -63,8 +63,9 @@ pub(crate) fn text(peers: &Value) -> String {
         words(&peers["ids_of_mixed_lengths"])
     ));
     line(format!(
-        "Medians of {} interleaved rounds in ns, quartiles of the rounds in brackets; rounds of the typical subject differ by {:.1} %.",
+        "Medians of {} interleaved rounds, {} where there is a target, in ns, quartiles of the rounds in brackets; rounds of the typical subject differ by {:.1} %.",
         peers["rounds"],
+        peers["judged_rounds"],
         number(&peers["noise_fraction"]) * 100.0
     ));
     line(String::new());
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn a_missed_target_is_seen_in_the_table() {
         let peers = serde_json::json!({
-            "simd": "portable", "rounds": 9, "noise_fraction": 0.012, "missed": 1,
+            "simd": "portable", "rounds": 9, "judged_rounds": 30, "noise_fraction": 0.012, "missed": 1,
             "ids_of_mixed_lengths": "synthetic",
             "contests": [{
                 "question": "jump", "nodes": 1000, "fastest": "jumpch 2.0.0", "comparability": "the same function",
