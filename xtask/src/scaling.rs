@@ -117,8 +117,9 @@ pub(crate) fn text(scaling: &Value) -> String {
         ));
     }
     text.push_str(
-        "\nA lookup that its theory calls constant takes longer when its table no longer fits a cache: what the \
-         curve then grows by is the machine's and not the algorithm's, and no simple curve need describe it.\n\n\
+        "\nThe theory counts steps. Where a table no longer fits a cache, a constant number of steps takes longer, and \
+         so does each step of a scheme that reads its whole table: what the curve then grows by is the machine's \
+         and not the algorithm's, and no simple curve need describe it.\n\n\
          | scheme | nodes | one by one, ns | `shard_many`, ns | build, ms | heap bytes | bytes a node |\n\
          |---|--:|--:|--:|--:|--:|--:|\n",
     );

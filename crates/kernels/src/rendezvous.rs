@@ -528,6 +528,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_high_half_comes_from_one_third_word() {
+        for salt in 0..8 {
+            let (node, others) = (Words::of(crate::mix::xxh3_u64(salt)), crate::mix::xxh3_u64(!salt) & !(0xFFFF << 32));
+            let high = |c: u16| Words::of(others | u64::from(c) << 32).score(node) >> 16;
+            let mut highs: Vec<u32> = (0..=u16::MAX).map(high).collect();
+            highs.sort_unstable();
+            assert!(highs.into_iter().eq(0..1 << 16), "salt {salt}");
+        }
+    }
+
+    #[test]
     fn the_search_in_plain_rust_finds_what_every_other_does() {
         let number = |i: u64| crate::mix::xxh3_u64(i);
         for count in [0_u32, 1, 2, 31, 32, 33, 64, 100, 257, 2049, 4096, 4097] {
