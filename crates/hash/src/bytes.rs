@@ -13,15 +13,6 @@ pub fn name_hash(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
-/// The finaliser of SplitMix64 (Stafford's variant 13): a bijection of 64 bits in which every input
-/// bit changes about half of the output bits.
-#[must_use]
-pub const fn mix64(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 /// XXH3 with seed 0 of many numbers, each as its eight bytes, low byte first: what [`Xxh3`] makes of
 /// keys that are numbers in memory.
 ///

@@ -1,4 +1,4 @@
-//! Hashes of keys that are numbers: XXH3 of the eight bytes of a `u64`.
+//! Hashes of keys that are numbers: XXH3 of the eight bytes of a `u64`, and the finaliser of SplitMix64.
 
 use crate::{Level, Simd};
 
@@ -68,4 +68,44 @@ fn avx512(numbers: &[u64], out: &mut [u64]) {
         wide::store_u64(out, _mm512_xor_si512(hash, _mm512_srli_epi64::<28>(hash)));
     }
     portable(last_numbers, last_out);
+}
+
+const MIX: [u64; 2] = [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB];
+
+/// The finaliser of SplitMix64 (Stafford's variant 13): a bijection of 64 bits in which every input
+/// bit changes about half of the output bits.
+#[inline]
+#[must_use]
+pub const fn mix64(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(MIX[0]);
+    z = (z ^ (z >> 27)).wrapping_mul(MIX[1]);
+    z ^ (z >> 31)
+}
+
+/// [`mix64`] of many numbers, in their places.
+pub fn mix64_many(simd: Simd, numbers: &mut [u64]) {
+    match simd.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level proves that this machine has these instructions.
+        Level::Avx512 | Level::Avx512Ifma => unsafe { mix64_avx512(numbers) },
+        _ => numbers.iter_mut().for_each(|number| *number = mix64(*number)),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
+fn mix64_avx512(numbers: &mut [u64]) {
+    use std::arch::x86_64::*;
+
+    use crate::x86::wide;
+
+    let (first, second) = (_mm512_set1_epi64(MIX[0].cast_signed()), _mm512_set1_epi64(MIX[1].cast_signed()));
+    let (numbers, last_numbers) = numbers.as_chunks_mut::<8>();
+    for numbers in numbers {
+        let mut z = wide::load_u64(numbers);
+        z = _mm512_mullo_epi64(_mm512_xor_si512(z, _mm512_srli_epi64::<30>(z)), first);
+        z = _mm512_mullo_epi64(_mm512_xor_si512(z, _mm512_srli_epi64::<27>(z)), second);
+        wide::store_u64(numbers, _mm512_xor_si512(z, _mm512_srli_epi64::<31>(z)));
+    }
+    last_numbers.iter_mut().for_each(|number| *number = mix64(*number));
 }

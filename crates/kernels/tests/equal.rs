@@ -12,7 +12,7 @@ use std::convert::Infallible;
 
 use proptest::prelude::*;
 use shardlab_kernels::jump::{self, Rounding};
-use shardlab_kernels::mix::{xxh3_u64, xxh3_u64_many};
+use shardlab_kernels::mix::{mix64, mix64_many, xxh3_u64, xxh3_u64_many};
 use shardlab_kernels::remainder::{Remainder, SignedRemainder};
 use shardlab_kernels::rendezvous::{Nodes, Words};
 use shardlab_kernels::ring::{Layout, Points};
@@ -63,6 +63,26 @@ proptest! {
     fn a_number_hashes_as_its_eight_bytes_do(numbers in keys()) {
         same(&numbers, xxh3_u64_many, |number| xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()));
         prop_assert!(numbers.iter().all(|&n| xxh3_u64(n) == xxhash_rust::xxh3::xxh3_64(&n.to_le_bytes())));
+    }
+
+    #[test]
+    fn a_number_is_mixed_among_others_as_alone(numbers in keys()) {
+        // The finaliser as Steele, Lea and Flood print it, with Stafford's thirteenth set of constants.
+        let mixed = |mut z: u64| {
+            for (shift, factor) in [(30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB), (31, 1)] {
+                z = (z ^ (z >> shift)).wrapping_mul(factor);
+            }
+            z
+        };
+        same(
+            &numbers,
+            |simd, numbers, out| {
+                out.copy_from_slice(numbers);
+                mix64_many(simd, out);
+            },
+            mixed,
+        );
+        prop_assert!(numbers.iter().all(|&number| mix64(number) == mixed(number)));
     }
 
     #[test]

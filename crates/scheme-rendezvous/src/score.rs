@@ -2,6 +2,8 @@
 //! kernels, since vectors compute it as well.
 
 use shardlab_hash::{mix64, name_hash};
+use shardlab_kernels::Simd;
+use shardlab_kernels::mix::mix64_many;
 pub(crate) use shardlab_kernels::rendezvous::Words;
 
 /// The increment of SplitMix64 (Steele, Lea and Flood 2014), 2^64 over the golden ratio.
@@ -12,6 +14,15 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 #[inline]
 pub(crate) const fn mixed(key: u64) -> u64 {
     mix64(key.wrapping_add(GOLDEN))
+}
+
+/// As [`mixed`], for many keys.
+#[inline]
+pub(crate) fn mixed_many(simd: Simd, keys: &[u64], out: &mut [u64]) {
+    for (slot, &key) in out.iter_mut().zip(keys) {
+        *slot = key.wrapping_add(GOLDEN);
+    }
+    mix64_many(simd, out);
 }
 
 /// The seed of a node.

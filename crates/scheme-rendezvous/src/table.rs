@@ -6,7 +6,7 @@ use shardlab_core::NodeId;
 use shardlab_kernels::Simd;
 use shardlab_kernels::rendezvous::{LANES, Nodes};
 
-use crate::score::{Words, cost_of, mixed, unit};
+use crate::score::{Words, cost_of, mixed, mixed_many, unit};
 
 /// How many keys are mixed before a kernel takes them.
 const BATCH: usize = 256;
@@ -43,9 +43,7 @@ impl Seeds {
         let mut batch = [0; BATCH];
         for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
             let batch = &mut batch[..keys.len()];
-            for (slot, &key) in batch.iter_mut().zip(keys) {
-                *slot = mixed(key);
-            }
+            mixed_many(self.simd, keys, batch);
             self.nodes.best_many(self.simd, batch, NodeId::numbers_mut(out));
         }
     }
