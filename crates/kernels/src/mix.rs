@@ -34,7 +34,7 @@ pub fn xxh3_u64_many(simd: Simd, numbers: &[u64], out: &mut [u64]) {
     match simd.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that this machine has these instructions.
-        Level::Avx512 | Level::Avx512Ifma => unsafe { avx512(numbers, out) },
+        Level::Avx512 | Level::Avx512Ifma => unsafe { xxh3_avx512(numbers, out) },
         _ => portable(numbers, out),
     }
 }
@@ -47,7 +47,7 @@ fn portable(numbers: &[u64], out: &mut [u64]) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-fn avx512(numbers: &[u64], out: &mut [u64]) {
+fn xxh3_avx512(numbers: &[u64], out: &mut [u64]) {
     use std::arch::x86_64::*;
 
     use crate::x86::wide;

@@ -15,13 +15,12 @@ const BATCH: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Seeds {
     nodes: Nodes,
-    count: usize,
     simd: Simd,
 }
 
 impl Seeds {
     pub(crate) fn new(seeds: impl ExactSizeIterator<Item = Words>) -> Self {
-        Self { count: seeds.len(), nodes: Nodes::new(seeds), simd: Simd::best() }
+        Self { nodes: Nodes::new(seeds), simd: Simd::best() }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -73,7 +72,7 @@ impl Seeds {
 
     /// The `k` best nodes, best first: by score, or by cost where there are weights.
     pub(crate) fn top(&self, weights: Option<&[f64]>, key: u64, k: usize) -> Vec<u32> {
-        let scores = self.scores(key).flatten().take(self.count);
+        let scores = self.scores(key).flatten().take(self.nodes.len());
         match weights {
             None => leading(scores.map(std::cmp::Reverse), k, Ord::cmp),
             Some(weights) => {
